@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* May a store run again without what it stores having been made anew? */
-#include "slice/private.h"
+#include "slice/again.h"
+
+#include "slice/code.h"
 
 #include <string.h>
 
 #define REACHED 1
 #define STOPS 2
 
-/* Control comes to the instruction at `pc`. True: that was not known. */
+/* Notes that control comes to the instruction at `pc`. True: it was not noted before. */
 static bool reach_next(struct flow_slice_work *work, uint64_t start, uint64_t pc)
 {
 	uint16_t index = slice_index(work, start, pc);

@@ -9,7 +9,7 @@ static uint64_t low_bits(unsigned count)
 	return count < 64 ? (1ull << count) - 1 : UINT64_MAX;
 }
 
-/* The highest one and all below it. */
+/* The highest set bit and all bits below it. */
 static uint64_t up_to(uint64_t bits)
 {
 	return bits ? low_bits(64 - (unsigned)__builtin_clzll(bits)) : 0;
@@ -29,7 +29,7 @@ static bool has_constant(const struct insn_result *result)
 	return false;
 }
 
-/* Of a shift by a constant of `size` bits. */
+/* The bits needed of the source of a shift by a constant; the operand has `size` bits. */
 static uint64_t shifted(const struct insn_result *result, unsigned size, uint64_t wanted)
 {
 	unsigned by = (unsigned)(result->constant & (size == 64 ? 63 : 31));
@@ -40,7 +40,7 @@ static uint64_t shifted(const struct insn_result *result, unsigned size, uint64_
 	if (result->operation == INSN_SHIFT_LEFT)
 		return wanted >> by;
 	needed = wanted << by & low_bits(size);
-	/* The top bit fills what is above it. */
+	/* An arithmetic shift fills what is above with the top bit. */
 	if (result->operation == INSN_SHIFT_RIGHT_SIGN && wanted & ~(low_bits(size) >> by))
 		needed |= 1ull << (size - 1);
 	return needed;

@@ -38,7 +38,8 @@ static bool has_constant(const struct insn_result *result)
 	return false;
 }
 
-/* Of a shift by a constant: two bytes of the source, of which one may lie outside. */
+/* The bytes of the source that a shift by a constant brings to a byte: two, of which one may lie
+ * outside. */
 static uint64_t shifted(const struct insn_result *result, unsigned byte)
 {
 	unsigned bits = (unsigned)(result->constant & (result->to.length == 8 ? 63 : 31));
@@ -74,7 +75,8 @@ static uint64_t element(const struct insn_result *result, const struct insn_plac
 	return slice_bytes_range(byte / whole * whole, result->taken ? result->taken : whole);
 }
 
-/* A constant of zeroes, or of ones, leaves nothing of what it is combined with. */
+/* Does the constant alone decide the byte? With AND zeroes, with OR ones leave nothing of the other
+ * source. */
 static bool decided(const struct insn_result *result, unsigned byte)
 {
 	unsigned alone = result->operation == INSN_AND ? 0 : 0xff;
@@ -82,7 +84,8 @@ static bool decided(const struct insn_result *result, unsigned byte)
 	return has_constant(result) && byte < 8 && (result->constant >> 8 * byte & 0xff) == alone;
 }
 
-/* sbb of a register with itself: the carry in every bit, whatever the register held. */
+/* Is it `sbb` of a register with itself? That puts the carry into every bit, whatever the register
+ * held. */
 static bool spreads_carry(const struct insn_result *result)
 {
 	const struct insn_place *one = &result->source[0], *other = &result->source[1];
@@ -92,7 +95,8 @@ static bool spreads_carry(const struct insn_result *result)
 	       one->first == other->first;
 }
 
-/* The bytes of the source that byte `byte` of the result depends on, and perhaps some above it. */
+/* The bytes of the source that byte `byte` of the result depends on. There may be more than need
+ * be. */
 static uint64_t bytes_of(const struct insn_result *result, unsigned source, unsigned byte)
 {
 	const struct insn_place *from = &result->source[source];

@@ -15,9 +15,9 @@ uint64_t slice_bytes_made(const struct insn_result *result, unsigned source, uin
 
 /* The bytes [first, first + length), at most 64. */
 uint64_t slice_bytes_range(unsigned first, unsigned length);
-/* Bytes that follow each other, taken from `*bytes`, the lowest first. False: none is left. */
+/* Takes the lowest run of bytes that follow each other out of `*bytes`. False: none is left. */
 bool slice_bytes_next(uint64_t *bytes, unsigned *first, unsigned *length);
-/* The bytes of `inner` that are `outer`'s, which begins at another byte of the same register. */
+/* Which bytes of `inner` lie in `outer`, which begins at another byte of the same register. */
 uint64_t slice_bytes_common(const struct insn_place *outer, const struct insn_place *inner);
 
 #endif

@@ -12,8 +12,10 @@
  * On the same ways an instruction is met that takes one of two sources (cmov) of which one depends
  * on the value and the other does not: what is stored then need not be made of it.
  */
+#include "slice/carry.h"
+
 #include "slice/bytes.h"
-#include "slice/private.h"
+#include "slice/code.h"
 
 #include <string.h>
 
@@ -21,7 +23,7 @@
 #define RCX 1
 #define R11 11
 
-/* Does the result depend on what these registers hold, whichever way it comes about? */
+/* Does the result depend on what the registers `held` hold, whichever source is taken? */
 static bool depends(const struct insn_result *result, uint64_t held)
 {
 	bool of = false;
@@ -58,23 +60,15 @@ uint64_t slice_behind(const struct insn_effect *effect, uint64_t held)
 	return (held & ~killed) | made;
 }
 
-/* Control comes there with these registers. False: without the value, or it is too much. */
+/* Control comes to instruction `index` with the value in registers `held`. False: the value is
+ * lost, or there are more ways than there is room for. */
 static bool come(struct flow_slice_work *work, unsigned *count, uint16_t index, uint64_t held)
 {
-	uint64_t key = (held * 0xd6e8feb86659fd93ull ^ held >> 29) + index;
-
-	if (index == SLICE_NOWHERE || !held)
-		return false;
-	if (slice_was_visited(work, key))
-		return true;
-	if (*count == FLOW_SLICE_PASSES)
-		return false;
-	work->pass[*count].index = index;
-	work->pass[(*count)++].held = held;
-	return true;
+	return held && slice_come(work, count, index, held);
 }
 
-/* Wherever control goes from the instruction, the value comes with it. */
+/* Follows control from the instruction, with the value in `held` behind it. False: on some way the
+ * value is lost or cannot be followed. */
 static bool go_on(struct flow_slice_work *work, unsigned *count, uint64_t start, uint16_t index,
 		  uint64_t held)
 {
@@ -154,7 +148,7 @@ bool slice_arrives(struct flow_slice_work *work, uint64_t start, uint16_t load,
 	return reached;
 }
 
-/* Of two sources of which it takes one, does one depend on these registers, and the other not? */
+/* Does the instruction take one of two sources, of which just one depends on these registers? */
 static bool takes_one(const struct insn_effect *effect, uint64_t held)
 {
 	for (unsigned i = 0; i < effect->count; i++) {
@@ -167,7 +161,7 @@ static bool takes_one(const struct insn_effect *effect, uint64_t held)
 	return false;
 }
 
-/* Wherever control may go from the instruction, also by a table of jumps. */
+/* Follows control wherever it may go from the instruction, also by tables of jumps. */
 static void spread(struct flow_slice_work *work, unsigned *count, uint64_t start, uint16_t index,
 		   uint64_t held)
 {
@@ -179,7 +173,7 @@ static void spread(struct flow_slice_work *work, unsigned *count, uint64_t start
 			come(work, count, (uint16_t)i, held);
 }
 
-/* Where the end is. */
+/* Begins at the end: behind its load or call, or at the function's start for an argument. */
 static void set_out(struct flow_slice_work *work, unsigned *count, uint64_t start, uint16_t at,
 		    const struct flow_end *end)
 {
@@ -198,7 +192,7 @@ bool slice_is_one_of_two(struct flow_slice_work *work, uint64_t start, const str
 
 	if (at == SLICE_NOWHERE)
 		return false;
-	/* A cmov from memory. */
+	/* The load itself is a cmov from memory, which may keep the register's old value. */
 	if (end->kind == FLOW_END_LOAD && work->select[at])
 		return true;
 	memset(work->visited, 0, sizeof(work->visited));

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A function's instructions, and what was looked for where, for slices in both directions. */
+#include "slice/code.h"
+
 #include "slice/bits.h"
-#include "slice/private.h"
+#include "slice/constants.h"
+#include "slice/table.h"
 
 #include <errno.h>
 #include <string.h>
@@ -37,7 +40,7 @@ int slice_decode(const uint8_t *code, size_t length, uint64_t start, struct flow
 		if (work->count == FLOW_SLICE_INSNS)
 			return -E2BIG;
 		if (insn_effect_decode(code + offset, length - offset, start + offset, effect)) {
-			offset++; /* a table within the code, or padding */
+			offset++; /* no instruction: a table within the code, or padding */
 			continue;
 		}
 		if (effect->insn.flow == INSN_FLOW_CALL && work->never_returned &&
@@ -57,6 +60,12 @@ int slice_decode(const uint8_t *code, size_t length, uint64_t start, struct flow
 	return 0;
 }
 
+bool slice_is_copy(const struct insn_result *result)
+{
+	return result->operation == INSN_COPY || result->operation == INSN_COPY_SIGN ||
+	       result->operation == INSN_CONSTANT || result->operation == INSN_SELECT;
+}
+
 bool slice_was_visited(struct flow_slice_work *work, uint64_t key)
 {
 	uint64_t hash = key * 0x9e3779b97f4a7c15ull >> 44;
@@ -67,8 +76,21 @@ bool slice_was_visited(struct flow_slice_work *work, uint64_t key)
 	return was;
 }
 
-/* Was the place entered there with some of its bits? Narrows `*bits` to none where these were among
- * them, and widens them to all where they were not: two times are the most. */
+bool slice_come(struct flow_slice_work *work, unsigned *count, uint16_t index, uint64_t held)
+{
+	if (index == SLICE_NOWHERE)
+		return false;
+	if (slice_was_visited(work, slice_way_key(index, held)))
+		return true;
+	if (*count == FLOW_SLICE_PASSES)
+		return false;
+	work->pass[*count].index = index;
+	work->pass[(*count)++].held = held;
+	return true;
+}
+
+/* Narrows `*bits` to none if the place was entered at this instruction with these bits already, and
+ * widens them to all if it was entered with others: so a place is entered twice at most. */
 static void meet_bits(const struct flow_slice_work *work, uint16_t index,
 		      const struct insn_place *place, uint64_t *bits)
 {
@@ -104,7 +126,6 @@ int slice_enter(struct flow_slice_work *work, uint16_t index, const struct insn_
 	return 0;
 }
 
-/* Does a call leave the register as it was? */
 bool slice_is_kept_by_calls(const struct insn_place *place)
 {
 	return place->kind == INSN_PLACE_GENERAL && INSN_KEPT_BY_CALLS >> place->number & 1;

@@ -5,13 +5,15 @@
  * so the register is made a constant there, once the function is decoded. Looked for where no other
  * way leads to, straight above it.
  */
-#include "slice/private.h"
+#include "slice/constants.h"
+
+#include "slice/code.h"
 
 #include <string.h>
 
 #define STEPS 64 /* instructions that a mask is looked for above its use */
 
-/* Which instructions control comes to otherwise than from the one before. */
+/* Marks the instructions that control comes to otherwise than from the one before. */
 static void find_joined(struct flow_slice_work *work, uint64_t start)
 {
 	memcpy(work->joined, work->label, work->count);
@@ -39,8 +41,8 @@ static bool is_known(const struct insn_result *result)
 		result->source[0].kind == INSN_PLACE_CONSTANT);
 }
 
-/* The instruction makes all of the register's bytes that `place` has a constant. Where it writes 32
- * bits there are zeroes above. */
+/* Does the instruction put a constant into all bytes of the register that `place` has? If it writes
+ * 32 bits, the bytes above become zero. */
 static bool makes_constant(const struct insn_effect *effect, const struct insn_place *place,
 			   uint64_t *constant)
 {

@@ -4,10 +4,10 @@
  * by `or`. Which bits a register may hold is known from the instructions right before that one, on
  * the way on which all come there.
  */
-#include "slice/private.h"
+#include "slice/disjoint.h"
 
-#define LOOK_BACK 16 /* instructions */
-#define DEPTH 6	     /* of what is made of what */
+#define LOOK_BACK 16 /* instructions before the sum that are looked at */
+#define DEPTH 6	     /* how many steps from a result to its sources */
 
 static uint64_t low_bits(unsigned bytes)
 {
@@ -17,7 +17,8 @@ static uint64_t low_bits(unsigned bytes)
 static uint64_t may_make(const struct flow_slice_work *work, uint16_t index,
 			 const struct insn_result *result, unsigned depth);
 
-/* The one result of the instruction that writes the whole register; NULL: it is not like that. */
+/* The one result of an instruction that writes the whole register; NULL: it is no such
+ * instruction. */
 static const struct insn_result *find_writer(const struct insn_effect *effect,
 					     const struct insn_place *place)
 {
@@ -36,7 +37,7 @@ static const struct insn_result *find_writer(const struct insn_effect *effect,
 	return writer;
 }
 
-/* The bits that the register may hold before the instruction. */
+/* The bits that may be set in the register before the instruction. */
 static uint64_t may_hold(const struct flow_slice_work *work, uint16_t index,
 			 const struct insn_place *place, unsigned depth)
 {
@@ -104,7 +105,7 @@ static uint64_t may_make(const struct flow_slice_work *work, uint16_t index,
 bool slice_is_disjoint(const struct flow_slice_work *work, uint16_t index,
 		       const struct insn_result *result)
 {
-	/* Of a source that counts higher the bytes are in other places than the result's. */
+	/* A source that is shifted as it is added has its bytes in other places than the result. */
 	return result->operation == INSN_ADD && result->source_count == 2 &&
 	       !result->source[0].shift && !result->source[1].shift &&
 	       result->to.kind == INSN_PLACE_GENERAL && !result->to.first &&

@@ -3,7 +3,8 @@
 
 #include "slice/bits.h"
 #include "slice/bytes.h"
-#include "slice/private.h"
+#include "slice/carry.h"
+#include "slice/code.h"
 
 #include <errno.h>
 #include <string.h>
@@ -24,7 +25,7 @@ static void add_use(struct flow_uses *uses, const struct flow_use *use)
 		uses->use[uses->count++] = *use;
 }
 
-/* The place holds the value before each instruction that follows `index`. */
+/* Notes that the place holds the value before each instruction that may follow `index`. */
 static void go_on(struct flow_slice_work *work, struct flow_uses *uses, uint64_t start,
 		  uint16_t index, const struct insn_place *place)
 {
@@ -76,8 +77,8 @@ static void arrive(struct flow_slice_work *work, struct flow_uses *uses, uint64_
 	}
 }
 
-/* The bytes of the result that are made of the source's, which holds the value in some of its own.
- */
+/* Follows the bytes of the result that are made of the source, whose bytes `held` hold the
+ * value. */
 static void pass_source(struct flow_slice_work *work, struct flow_uses *uses, uint64_t start,
 			uint16_t index, const struct insn_result *result, unsigned source,
 			uint64_t held)
@@ -97,7 +98,8 @@ static void pass_source(struct flow_slice_work *work, struct flow_uses *uses, ui
 	}
 }
 
-/* Is something made of the place here? And what is left in it afterwards? */
+/* Follows what the instruction makes of the place, and the place itself if the instruction leaves
+ * it as it is. */
 static void pass_results(struct flow_slice_work *work, struct flow_uses *uses, uint64_t start,
 			 uint16_t index, const struct insn_place *place)
 {
@@ -132,7 +134,7 @@ static void note_address(struct flow_slice_work *work, struct flow_uses *uses, u
 			add_use(uses, &use);
 }
 
-/* A jump to another function's start, which returns in place of this one. */
+/* Is it a jump to another function's start, which then returns in place of this one? */
 static bool leaves(const struct flow_slice_work *work, uint64_t start, const struct insn *insn)
 {
 	return insn->flow == INSN_FLOW_BRANCH &&
@@ -185,7 +187,8 @@ static bool reach(struct flow_slice_work *work, uint64_t start, uint64_t pc)
 	return true;
 }
 
-/* Where control goes on from the instruction is reached, too. True: that was not known. */
+/* Marks where control goes on from the instruction as reached. True: some of it was not marked
+ * before. */
 static bool go_further(struct flow_slice_work *work, uint64_t start, uint16_t index)
 {
 	const struct insn *insn = &work->effect[index].insn;
@@ -236,7 +239,8 @@ static void run(struct flow_slice_work *work, struct flow_uses *uses, uint64_t s
 		uses->use[i].bypassed = is_bypassed(work, start, begin, uses->use[i].pc);
 }
 
-/* A store that a sum goes to comes after many loads. */
+/* Stores were marked as bypassed where the load runs again before them. If what it has loaded
+ * arrives there all the same, as in a loop that adds up, they are not bypassed. */
 static void find_sums(struct flow_slice_work *work, struct flow_uses *uses, uint64_t start,
 		      uint16_t load)
 {

@@ -25,7 +25,8 @@ struct flow_use {
 	unsigned operand;
 	uint16_t first, length; /* of a store: which bytes of the operand hold it; length 0: any */
 	bool jump;		/* of an argument: the function jumps there at its end */
-	/* The function can return without it, or load anew in place of this value. */
+	/* The function can return without this use, or load anew before it in place of this
+	 * value. */
 	bool bypassed;
 	struct insn_place place;
 };
@@ -33,16 +34,16 @@ struct flow_use {
 struct flow_uses {
 	struct flow_use use[FLOW_USES];
 	unsigned count;
-	bool more;   /* there were others */
-	bool copies; /* whatever was made of the value is the value, or some of its bytes */
+	bool more;   /* there were more uses than there is room for */
+	bool copies; /* whatever was made of the value is the value itself, or some of its bytes */
 };
 
-/* Of what the instruction at `pc` loads by its memory operands, in bytes [first, first + wanted) of
- * them. 0; or as flow_slice_store(). */
+/* The uses of what the instruction at `pc` loads by its memory operands: of bytes [first, first +
+ * wanted) of them. Returns 0, or an error as flow_slice_store() does. */
 int flow_uses_of_load(const uint8_t *code, size_t length, uint64_t start, uint64_t pc,
 		      unsigned first, unsigned wanted, struct flow_slice_work *work,
 		      struct flow_uses *uses);
-/* Of what `place` holds before the instruction at `pc`. */
+/* The uses of what `place` holds before the instruction at `pc`. */
 int flow_uses_of_place(const uint8_t *code, size_t length, uint64_t start, uint64_t pc,
 		       struct insn_place place, struct flow_slice_work *work,
 		       struct flow_uses *uses);

@@ -12,7 +12,10 @@
  *the 256 leads. Of a loop that keeps the last one alone nothing is told: its reader may be seen to
  *read one that is not the last.
  */
-#include "slice/private.h"
+#include "slice/gather.h"
+
+#include "slice/code.h"
+#include "slice/passes.h"
 
 #include "insn/forward.h"
 
@@ -23,14 +26,15 @@
 #define CLASSES 8
 #define BYTES 256
 
-/* Bytes behind whose load control takes the same way, up to where they do not tell it. */
+/* Values of the loaded byte, behind whose load control takes the same way, as far as they decide
+ * it. */
 struct class
 {
-	uint16_t index; /* comes next */
+	uint16_t index; /* the instruction that comes next, the first that they do not decide */
 	uint16_t step[STEPS];
 	unsigned steps;
-	uint64_t held; /* there, of what was loaded */
-	bool lost;     /* the store need not be made of it */
+	uint64_t held; /* registers that depend there on what was loaded */
+	bool lost;     /* with these values the store need not be made of what was loaded */
 	uint64_t bytes[BYTES / 64];
 };
 
@@ -50,7 +54,8 @@ static int read_nothing(void *context, uint64_t address, void *to, size_t length
 	return -EFAULT;
 }
 
-/* Of the load of one byte into a whole register: what the register then holds. False: another. */
+/* Does the instruction load one byte into a whole register? Then *value is what the register holds
+ * after loading `byte`. */
 static bool loads_byte(const struct insn_effect *effect, uint8_t byte, uint64_t *value)
 {
 	const struct insn_result *result = &effect->result[0];
@@ -68,7 +73,8 @@ static bool loads_byte(const struct insn_effect *effect, uint8_t byte, uint64_t 
 	return true;
 }
 
-/* One instruction on, where it is known which comes next. */
+/* Carries out one instruction. False: it is not known which one comes next, or the load or the
+ * arrival has been reached. */
 static bool foretell(const struct gather *gather, struct insn_forward *forward, uint16_t index)
 {
 	const struct flow_slice_work *work = gather->work;
@@ -85,7 +91,8 @@ static bool foretell(const struct gather *gather, struct insn_forward *forward, 
 	       slice_index(work, gather->start, forward->pc) != SLICE_NOWHERE;
 }
 
-/* Behind the load of `value` in register `number`; -1: of whatever. */
+/* Finds the way behind the load when it has put `value` into register `number`; -1: the value is
+ * not known, so the way is empty. */
 static void take_way(const struct gather *gather, int number, uint64_t value, struct class *class)
 {
 	const struct insn_effect *effect = &gather->work->effect[gather->load];
@@ -112,7 +119,8 @@ static bool is_same_way(const struct class *a, const struct class *b)
 	       !memcmp(a->step, b->step, a->steps * sizeof(a->step[0]));
 }
 
-/* False: they are too many, or control leads out of the function. */
+/* Adds the byte to the class of its way. False: there are too many ways, or the way leads out of
+ * the function. */
 static bool add_class(struct gather *gather, const struct class *found, unsigned byte)
 {
 	unsigned i = 0;
@@ -147,23 +155,15 @@ static bool find_classes(struct gather *gather)
 	return true;
 }
 
-/* Control comes there, perhaps without the value. False: out of the function, or it is too much. */
+/* Control comes to instruction `index`, with the value in registers `held`, of which there may be
+ * none. False: it has left the function, or there are more ways than there is room for. */
 static bool come(struct gather *gather, uint16_t index, uint64_t held)
 {
-	struct flow_slice_work *work = gather->work;
-
-	if (index == SLICE_NOWHERE)
-		return false;
-	if (slice_was_visited(work, (held * 0xd6e8feb86659fd93ull ^ held >> 29) + index))
-		return true;
-	if (gather->count == FLOW_SLICE_PASSES)
-		return false;
-	work->pass[gather->count].index = index;
-	work->pass[gather->count++].held = held;
-	return true;
+	return slice_come(gather->work, &gather->count, index, held);
 }
 
-/* The load again: what registers hold of the older value they hold behind it. */
+/* The load runs again. Control goes on along the way of each class, and registers that hold the
+ * older value's traces carry them along. */
 static bool load_again(struct gather *gather, uint64_t held)
 {
 	struct flow_slice_work *work = gather->work;
@@ -206,7 +206,7 @@ static bool go_on(struct gather *gather, uint16_t index, uint64_t held)
 	return good && came;
 }
 
-/* Wherever the class's bytes lead to the store, it is made of them. */
+/* Is the store made of the class's bytes wherever they lead to it? */
 static bool is_kept(struct gather *gather, const struct class *class)
 {
 	struct flow_slice_work *work = gather->work;
@@ -234,7 +234,8 @@ static bool is_kept(struct gather *gather, const struct class *class)
 	return good;
 }
 
-/* Leaves in work->changed what changes on the ways of those that are kept. */
+/* Finds the classes that get lost. Leaves in work->changed what changes on the ways of the
+ * others. */
 static void find_lost(struct gather *gather)
 {
 	struct flow_slice_work *work = gather->work;

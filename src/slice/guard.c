@@ -9,16 +9,18 @@
  * where it is that one the slice looks for no register that the load, or what is behind it, has
  * written: so none of its ways brings the value from there. Several may follow each other.
  */
-#include "slice/private.h"
+#include "slice/guard.h"
 
-/* What a register was compared with. */
+#include "slice/code.h"
+
+/* The constant that the register was compared with last; `told`: the zero flag still says so. */
 struct comparison {
 	bool told;
 	uint64_t constant;
 };
 
-/* `test %r,%r`, or `cmp $constant,%r`, of at least so many bytes. The constant is a value of these
- * many, with or without a sign. */
+/* Is it `test %r,%r` or `cmp $constant,%r` of at least `length` bytes? The constant must be a value
+ * of `length` bytes, with or without a sign. */
 static bool compares(const struct insn_result *result, int number, unsigned length,
 		     uint64_t *constant)
 {
@@ -38,7 +40,7 @@ static bool compares(const struct insn_result *result, int number, unsigned leng
 	       other->number == number && !other->first && other->length == one->length;
 }
 
-/* What the flag says that tells one value from others, after the instruction. */
+/* Notes what the zero flag says of the register after the instruction. */
 static void note_flag(const struct insn_effect *effect, int number, unsigned length,
 		      struct comparison *comparison)
 {
@@ -51,7 +53,8 @@ static void note_flag(const struct insn_effect *effect, int number, unsigned len
 		comparison->told = false;
 }
 
-/* Is a register looked for before instruction `zero` that was written from `load` to `branch`? */
+/* Does the slice, before instruction `zero`, look for a register that was written anywhere from
+ * `load` to `branch`? Then control may bring the value along from the branch. */
 static bool is_brought(const struct flow_slice_work *work, uint16_t load, uint16_t branch,
 		       uint16_t zero)
 {
@@ -72,7 +75,7 @@ static bool is_brought(const struct flow_slice_work *work, uint16_t load, uint16
 	return false;
 }
 
-/* Where control goes from the branch when both are equal. */
+/* Where does control go from the branch if the register equals the constant? */
 static uint16_t where_equal(const struct flow_slice_work *work, uint64_t start, uint16_t branch)
 {
 	const struct insn *insn = &work->effect[branch].insn;
@@ -87,7 +90,8 @@ static uint16_t where_equal(const struct flow_slice_work *work, uint64_t start, 
 	}
 }
 
-/* At a branch by whether both were equal. True: others may come behind it, by the same register. */
+/* Takes a branch by that comparison: notes the constant as barred if no register of the slice comes
+ * that way. True: more comparisons of the register may follow behind the branch. */
 static bool note_branch(const struct flow_slice_work *work, uint64_t start, struct flow_end *load,
 			uint16_t index, uint16_t branch, uint16_t last, uint64_t constant)
 {

@@ -10,7 +10,9 @@
  * there: a way that passes the load while they hold it already, and comes to the load again as what
  * has made it, is such a loop.
  */
-#include "slice/private.h"
+#include "slice/passes.h"
+
+#include "slice/code.h"
 
 #include <string.h>
 
@@ -27,7 +29,8 @@ static void chain(struct flow_slice_work *work, uint16_t from, uint16_t to, unsi
 	work->chain[to] = (uint16_t)(2 * from + way);
 }
 
-/* Of each instruction those that lead to it. An element is twice an index, plus 1 for a jump. */
+/* Makes, for each instruction, the chain of those that lead to it. An element is twice the index of
+ * such an instruction, plus 1 if it jumps there. */
 static void find_ways(struct flow_slice_work *work, uint64_t start)
 {
 	_Static_assert(2 * FLOW_SLICE_INSNS < SLICE_NOWHERE, "elements of chains have 16 bits");
@@ -44,7 +47,7 @@ static void find_ways(struct flow_slice_work *work, uint64_t start)
 	}
 }
 
-/* Nothing of the register is left. */
+/* Does the result leave nothing of what the register held before? */
 static bool replaces(const struct insn_result *result)
 {
 	unsigned whole = result->to.kind == INSN_PLACE_VECTOR ? 16 : 8;
@@ -72,8 +75,8 @@ static uint64_t kept_by_calls(uint64_t held)
 }
 
 /*
- * The registers that hold before the instruction what `held` holds after it. `second`: of an
- * instruction that writes one of two, or perhaps nothing, the other case than the first.
+ * The registers that hold, before the instruction, what `held` holds after it. Of an instruction
+ * that writes one of two sources, or perhaps nothing, `second` chooses which case.
  */
 static uint64_t before(const struct insn_effect *effect, uint64_t held, bool second, bool *of_two)
 {
@@ -104,9 +107,7 @@ static uint64_t before(const struct insn_effect *effect, uint64_t held, bool sec
 static bool enter(struct flow_slice_work *work, unsigned *count, uint16_t index, uint64_t held,
 		  bool passed)
 {
-	uint64_t key = (held * 0xd6e8feb86659fd93ull ^ held >> 29) + 2ull * index + passed;
-
-	if (!held || slice_was_visited(work, key))
+	if (!held || slice_was_visited(work, slice_way_key(2ull * index + passed, held)))
 		return true;
 	if (*count == FLOW_SLICE_PASSES)
 		return false;
@@ -140,7 +141,8 @@ uint16_t slice_changed_by(const struct insn_effect *effect)
 	return (uint16_t)effect->insn.written_registers;
 }
 
-/* Instruction `index`, behind which `held` does. True: it is such a loop, or too much. */
+/* Goes back over instruction `index`, after which `held` holds the value. True: the value is older
+ * than the last run of the load, or there are more ways than there is room for. */
 static bool pass(struct flow_slice_work *work, unsigned *count, uint16_t load, uint16_t index,
 		 uint64_t held, bool passed)
 {

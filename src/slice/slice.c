@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "slice/slice.h"
+
+#include "slice/again.h"
 #include "slice/bits.h"
 #include "slice/bytes.h"
-#include "slice/private.h"
+#include "slice/carry.h"
+#include "slice/code.h"
+#include "slice/disjoint.h"
+#include "slice/gather.h"
+#include "slice/guard.h"
+#include "slice/passes.h"
 
 #include <errno.h>
 #include <string.h>
@@ -11,7 +19,8 @@
 #define RDX 2
 #define RSP 4
 
-/* Both are the same load, from the same byte on. Bits are counted in the bytes of one length. */
+/* Widens one end to the bytes of another: both are the same load, from the same byte on. Bits can
+ * only be compared if both have the same length. */
 static void widen(struct flow_end *end, const struct flow_end *other)
 {
 	if (end->length == other->length) {
@@ -49,7 +58,8 @@ static void add_unknown(struct flow_slice *slice, uint64_t pc, const char *reaso
 	add_end(slice, &end);
 }
 
-/* Look for `place` before instruction `index`, for the sake of these bits of its register. */
+/* Puts into the queue that `place` is looked for before instruction `index`, for the sake of these
+ * bits of its register. */
 static void look_before(struct flow_slice_work *work, struct flow_slice *slice, uint16_t index,
 			const struct insn_place *place, uint64_t bits)
 {
@@ -59,12 +69,6 @@ static void look_before(struct flow_slice_work *work, struct flow_slice *slice, 
 		add_unknown(slice, work->pc[index], "a register that is not followed");
 	else if (err)
 		slice->more = true;
-}
-
-bool slice_is_copy(const struct insn_result *result)
-{
-	return result->operation == INSN_COPY || result->operation == INSN_COPY_SIGN ||
-	       result->operation == INSN_CONSTANT || result->operation == INSN_SELECT;
 }
 
 static unsigned least(unsigned a, unsigned b)
@@ -99,7 +103,7 @@ static void follow_bytes(struct flow_slice_work *work, struct flow_slice *slice,
 	look_before(work, slice, index, &place, slice_bits_behind(end.bits, place.first));
 }
 
-/* What is in these bytes of the result, where no byte of a source counts. */
+/* The value of these bytes of the result, which depend on no byte of a source. */
 static uint64_t constant_of(const struct insn_result *result, uint64_t bytes)
 {
 	unsigned first, length;
@@ -121,7 +125,8 @@ static uint64_t constant_of(const struct insn_result *result, uint64_t bytes)
 	}
 }
 
-/* The bytes of the source that make the wanted ones, and which bits of the source do. */
+/* Follows the bytes of the source that make the wanted ones; `bits` are the bits of the source that
+ * do. */
 static void follow_source(struct flow_slice_work *work, struct flow_slice *slice, uint16_t index,
 			  const struct insn_place *source, uint64_t bytes, uint64_t bits)
 {
@@ -131,7 +136,8 @@ static void follow_source(struct flow_slice_work *work, struct flow_slice *slice
 		follow_bytes(work, slice, index, source, first, length, bits);
 }
 
-/* No source is followed: it is a constant, unless the flags make it, or the processor itself. */
+/* Ends the slice at a result that has no source to follow: it is a constant, or the flags or the
+ * processor itself make it. */
 static void end_here(struct flow_slice *slice, uint64_t pc, const struct insn_result *result,
 		     uint64_t bytes)
 {
@@ -153,7 +159,8 @@ static void end_here(struct flow_slice *slice, uint64_t pc, const struct insn_re
 			    "an instruction of which is not known what it makes its result of");
 }
 
-/* These few of the result's bits are zero, and beside others that make the value tell nothing. */
+/* Are these few bits of the result always zero? Beside other bits, which make the value, they tell
+ * nothing. */
 static bool is_nothing(const struct insn_result *result, uint64_t bits)
 {
 	if (bits == SLICE_ALL_BITS)
@@ -162,8 +169,8 @@ static bool is_nothing(const struct insn_result *result, uint64_t bits)
 	       (result->operation == INSN_AND && !(result->constant & bits));
 }
 
-/* The sources of one result of instruction `index`, as far as they make the wanted bytes, and of
- * their register, or operand, these bits. */
+/* Follows the sources of one result of instruction `index`, as far as they make the wanted bytes
+ * and bits. */
 static void follow(struct flow_slice_work *work, struct flow_slice *slice, uint16_t index,
 		   const struct insn_result *made, const struct insn_place *wanted, uint64_t bits)
 {
@@ -200,14 +207,14 @@ static bool writes(const struct insn_result *result, const struct insn_place *pl
 	       place->first < result->to.first + result->to.length;
 }
 
-/* The bytes above the result become zero, and the place is among them. */
+/* Does the instruction set the bytes above its result to zero, with the place among them? */
 static bool clears(const struct insn_result *result, const struct insn_place *place)
 {
 	return result->to.kind == place->kind && result->to.number == place->number &&
 	       result->clears && place->first >= result->to.first + result->to.length;
 }
 
-/* Nothing of the place is left of what it was before. */
+/* Does the instruction leave nothing of what the place held before? */
 static bool kills(const struct insn_result *result, const struct insn_place *place)
 {
 	return !result->conditional &&
@@ -232,7 +239,8 @@ static bool is_result_of_call(const struct insn_place *place)
 	       (place->kind == INSN_PLACE_VECTOR && place->number < 2);
 }
 
-/* True: what was looked for does not come from before this instruction. */
+/* Looks at a call. True: the place does not hold what it held before the call, so the search ends
+ * here. */
 static bool meet_call(struct flow_slice_work *work, struct flow_slice *slice, uint16_t index,
 		      const struct insn_place *place)
 {
@@ -251,7 +259,7 @@ static bool meet_call(struct flow_slice_work *work, struct flow_slice *slice, ui
 	return true;
 }
 
-/* The place is looked for behind instruction `index`: did this one make it? */
+/* The place is looked for behind instruction `index`. True: this instruction has made all of it. */
 static bool made_by(struct flow_slice_work *work, struct flow_slice *slice, uint16_t index,
 		    const struct insn_place *place, uint64_t bits)
 {
@@ -276,7 +284,7 @@ static bool made_by(struct flow_slice_work *work, struct flow_slice *slice, uint
 		} else if (clears(&effect->result[i], place)) {
 			killed = true;
 		}
-	/* Several results of one instruction write different bytes each. */
+	/* Together, several results of one instruction may write the whole place. */
 	killed |= covered >= place->length;
 	if (!killed && effect->more && place->kind == INSN_PLACE_GENERAL &&
 	    effect->insn.written_registers >> place->number & 1) {
@@ -286,8 +294,8 @@ static bool made_by(struct flow_slice_work *work, struct flow_slice *slice, uint
 	return killed;
 }
 
-/* Does control come from `from` to `to`? Jumps to where a register says may go to what a table of
- * jumps has, and to the start of any block that nothing else leads to. */
+/* Can control come from `from` to `to`? A jump to where a register says may go to any label of a
+ * table of jumps, and to the start of any block that nothing else leads to. */
 static bool leads_to(const struct flow_slice_work *work, uint16_t from, uint16_t to, bool orphan)
 {
 	const struct insn *insn = &work->effect[from].insn;
@@ -322,7 +330,7 @@ static void reach_start(const struct flow_slice_work *work, struct flow_slice *s
 		add_unknown(slice, work->pc[0], "a register that nobody has set");
 }
 
-/* What stands before a jump's target so that it is aligned: behind a jump nobody comes to it. */
+/* Is it padding, which aligns the target of a jump? Behind a jump, control never comes to it. */
 static bool is_padding(const struct insn_effect *effect)
 {
 	return effect->insn.flow == INSN_FLOW_NEXT && !effect->count && !effect->more;
@@ -346,7 +354,7 @@ static void go_back(struct flow_slice_work *work, struct flow_slice *slice, uint
 		add_unknown(slice, work->pc[index], "no way is known that leads here");
 }
 
-/* `last`: the slice's instruction, or SLICE_NOWHERE. */
+/* Works off the queue. `last`: the slice's instruction, or SLICE_NOWHERE. */
 static void run(struct flow_slice_work *work, struct flow_slice *slice, uint64_t start,
 		uint16_t last)
 {
@@ -360,7 +368,7 @@ static void run(struct flow_slice_work *work, struct flow_slice *slice, uint64_t
 			slice_note_barred(work, start, &slice->end[i], last);
 }
 
-/* Everything that can run between the load and `last`, both left out. */
+/* Marks as reached all that can run between instruction `from` and `last`, without these two. */
 static void reach(struct flow_slice_work *work, uint16_t from, uint16_t last)
 {
 	bool changed = true;
@@ -391,8 +399,9 @@ static bool changes(const struct insn *insn, int number)
 }
 
 /*
- * From the load on straight down to `last`, as it is laid out, nothing changes what the address was
- * made of, and no jump leads away in between: then it is the same. Ways with loops are not told.
+ * Is the address of the load still the same at `last`? Yes, if no instruction that can run between
+ * the two changes a register that the address is made of. Accepted loss: addresses relative to %gs
+ * or made of vectors are not judged.
  */
 static bool is_address_kept(struct flow_slice_work *work, uint16_t load, uint16_t last,
 			    unsigned operand)
@@ -414,7 +423,8 @@ static bool is_address_kept(struct flow_slice_work *work, uint16_t load, uint16_
 	return true;
 }
 
-/* Of the loads, what a watch has to know of them. `held`: by which registers, before `last`. */
+/* Notes for each load or call what a watch has to know of it. `held`: the registers that the slice
+ * looked for before `last`. */
 static void finish(struct flow_slice_work *work, struct flow_slice *slice, uint64_t start,
 		   uint16_t last, uint64_t held)
 {
@@ -446,7 +456,7 @@ static uint64_t registers_of(const struct insn_result *result)
 	return held;
 }
 
-/* `*index`: of the instruction at `pc`. */
+/* Decodes the function and empties the slice. *index: the instruction at `pc`. */
 static int begin(const uint8_t *code, size_t length, uint64_t start, uint64_t pc,
 		 struct flow_slice_work *work, struct flow_slice *slice, uint16_t *index)
 {
@@ -465,7 +475,8 @@ static bool is_made_here(const struct flow_end *end)
 	return end->kind == FLOW_END_LOAD || end->kind == FLOW_END_RETURN;
 }
 
-/* Of loads and calls: does all that they bring arrive? Of arguments, too: or may another thing? */
+/* Notes for each end whether all that it brings arrives, and whether the value may be made of
+ * another thing instead. */
 static void find_always(struct flow_slice_work *work, struct flow_slice *slice, uint64_t start,
 			const struct slice_arrival *arrival)
 {
@@ -536,7 +547,7 @@ int flow_slice_place(const uint8_t *code, size_t length, uint64_t start, uint64_
 	return 0;
 }
 
-/* A function that ends by jumping to another one returns what that one returns. */
+/* Adds as ends the functions that this one ends by jumping to: it returns what they return. */
 static void add_jumps(const struct flow_slice_work *work, struct flow_slice *slice, uint64_t start,
 		      size_t length, const struct insn_place *place)
 {

@@ -10,7 +10,7 @@
 
 #include "insn/effect.h"
 
-#define FLOW_SLICE_CODE 16384 /* bytes; of larger functions nothing is told */
+#define FLOW_SLICE_CODE 16384 /* bytes; larger functions are not looked into */
 #define FLOW_SLICE_INSNS 4096
 #define FLOW_SLICE_ENDS 8
 #define FLOW_SLICE_VISITED 1048576u
@@ -19,8 +19,9 @@
 enum flow_end_kind {
 	FLOW_END_LOAD,	   /* the memory operand `operand` of the instruction at `pc` */
 	FLOW_END_CONSTANT, /* `constant`, made at `pc` */
-	FLOW_END_RETURN,   /* what the call, or the function's last jump, at `pc` returned; `target`
-			    * of a direct one, or 0; in register `place` */
+	/* what the call, or the function's last jump, at `pc` returned in register `place`;
+	 * `target`: where a direct one leads, or 0 */
+	FLOW_END_RETURN,
 	FLOW_END_ARGUMENT, /* register `number` held it at the function's start */
 	FLOW_END_KERNEL,   /* what the system call at `pc` returned */
 	FLOW_END_UNKNOWN,  /* `reason` at `pc` */
@@ -37,96 +38,105 @@ struct flow_end {
 	struct insn_place place; /* of an argument, or what was returned: the register */
 	uint64_t constant, target;
 	const char *reason; /* static text */
-	/* Of a load: the registers of its address are the same behind the slice's instruction. */
+	/* Of a load: from the load to the slice's instruction, the registers of its address do not
+	 * change. */
 	bool address_kept;
-	/* Of a load or a call: what is stored may be of an earlier pass of it than the last one, as
-	 * where a loop looks for one value among many. */
+	/* Of a load or a call that runs repeatedly: what is stored may come from an earlier run of
+	 * it than the last, as where a loop looks for one value among many. */
 	bool earlier_pass;
-	/* Of a load or a call: whatever it has brought is, or makes, the slice's value, whichever
-	 * way control takes then. */
+	/* Of a load or a call: the slice's value always is, or is made of, what it brings,
+	 * whichever way control takes from there. */
 	bool always;
 	/* Of a load, a call or an argument: an instruction that takes one of two (cmov) may have
 	 * taken the other one, which is not made of it. */
 	bool one_of_two;
-	/* Of a load: with these the code does not go on. */
+	/* Of a load: constants; when it loads one of these, control never comes to the slice's
+	 * instruction with it. */
 	uint64_t barred[FLOW_BARRED];
 	uint8_t barred_count;
-	/* Of a load that a loop repeats: what it has loaded, but for these bytes (a bit each), is
-	 * always in the value, as in a sum or in a number that is made of digits. */
+	/* Of a load that a loop repeats: what it has loaded is always in the value, as in a sum or
+	 * in a number that is made of digits. With `bytes_lost` that does not hold for the bytes
+	 * whose bits are set in `byte_lost`. */
 	bool gathers, bytes_lost;
 	uint64_t byte_lost[4];
-	/* Of a load: general registers, a bit each, that hold the same before the load and behind
-	 * the slice's instruction, whichever way led from the one to the other with the value. */
+	/* Of a load: the general registers, a bit each, that hold the same before the load and
+	 * after the slice's instruction, whichever way led from the one to the other with the
+	 * value. */
 	uint16_t kept;
 };
 
 struct flow_slice {
 	struct flow_end end[FLOW_SLICE_ENDS];
 	unsigned ends;
-	bool more;   /* there were others */
-	bool copies; /* the value came unchanged from any end that it came from */
+	bool more;   /* there were more ends than there is room for */
+	bool copies; /* the value is a plain copy of any end that it may come from */
 	bool again;  /* of a store: it may run again without any of its ends, as a loop's does */
 };
 
-/* Room for the analysis: large; its contents need not be set, but for the first three. */
+/* The analysis works in this. It is large; only its first three members need to be set. */
 struct flow_slice_work {
 	/* Is a direct call of `target` known never to have returned? NULL: of none. */
 	bool (*never_returned)(void *context, uint64_t target);
-	/* Memory of the program, whole or not at all: tables of jumps. NULL: none can be read. */
+	/* Reads memory of the program, all of it or nothing; tables of jumps are found by it. NULL:
+	 * none can be read. */
 	bool (*read)(void *context, uint64_t address, void *bytes, size_t length);
 	void *context;
 	struct insn_effect effect[FLOW_SLICE_INSNS];
 	uint64_t pc[FLOW_SLICE_INSNS];
 	unsigned count;
-	const uint8_t *code; /* of the function that was decoded last */
+	const uint8_t *code; /* the function that was decoded last */
 	size_t length;
 	uint16_t at[FLOW_SLICE_CODE]; /* index of the instruction at each byte, plus 1 */
-	/* What was looked for before which instruction, by a hash: a collision, of which there is
-	 * one in hundreds of slices, loses a way. */
+	/* A bit for the hash of each pair of what was looked for and before which instruction. Two
+	 * with the same hash, which some hundreds of slices have once, lose a way. */
 	uint64_t visited[FLOW_SLICE_VISITED / 64];
 	uint8_t reached[FLOW_SLICE_INSNS];
-	uint8_t label[FLOW_SLICE_INSNS];  /* an indirect jump may lead there, by a table */
-	uint8_t joined[FLOW_SLICE_INSNS]; /* control comes there not only from the one before */
-	/* The value came through this instruction, which takes one of two; is there any such? */
+	uint8_t label[FLOW_SLICE_INSNS]; /* a table of jumps may lead here */
+	/* control comes here not only from the instruction before */
+	uint8_t joined[FLOW_SLICE_INSNS];
+	/* select: the value came through this instruction, which takes one of two sources; selects:
+	 * there is such an instruction. */
 	uint8_t select[FLOW_SLICE_INSNS];
 	bool selects;
 	struct {
 		uint16_t index;
 		struct insn_place place;
-		uint64_t bits; /* of the place's register: slice/bits.h */
+		/* the bits of the place's register that are looked for (slice/bits.h) */
+		uint64_t bits;
 	} queue[8 * FLOW_SLICE_INSNS];
 	unsigned queued;
-	/* passes.c: which registers hold the value, or parts, before which instruction; and
-	 * where control comes from to each: chains through `before`, of those that jump or fall
-	 * through to it. */
+	/* passes.c: which registers hold the value, or parts of it, before which instruction. Where
+	 * control comes from to each instruction: chains through `before` of those that jump or
+	 * fall through to it. */
 	struct {
 		uint64_t held;
 		uint16_t index;
 		bool passed;
 	} pass[FLOW_SLICE_PASSES];
-	uint16_t changed; /* general registers that change somewhere on these ways */
+	uint16_t changed; /* general registers that change anywhere on these ways */
 	uint16_t chain[FLOW_SLICE_INSNS], before[2][FLOW_SLICE_INSNS];
 };
 
-/* Which of its memory operands an instruction stores to, and which bytes of it are asked about. */
+/* One memory operand of an instruction that stores to it, and which bytes of it are asked about. */
 struct flow_stored {
 	unsigned operand;
 	unsigned first, length;
-	uint64_t bits; /* of these bytes, at most eight; 0: all */
+	uint64_t bits; /* which bits of these bytes, if they are eight at most; 0: all */
 };
 
 /*
- * What made the bytes that the instruction at `pc` stores. `code` holds the function, [start, start
- * + length). 0; -E2BIG, -EILSEQ, or -ENOENT: it stores nothing there.
+ * Finds what made the bytes that the instruction at `pc` stores. `code` holds the function, [start,
+ * start + length). 0; -E2BIG: the function is too large; -EILSEQ: no instruction begins at `pc`;
+ * -ENOENT: it stores nothing there.
  */
 int flow_slice_store(const uint8_t *code, size_t length, uint64_t start, uint64_t pc,
 		     const struct flow_stored *stored, struct flow_slice_work *work,
 		     struct flow_slice *slice);
-/* What made the value of `place` before the instruction at `pc`. 0 or -errno. */
+/* Finds what made the value of `place` before the instruction at `pc`. 0 or -errno. */
 int flow_slice_place(const uint8_t *code, size_t length, uint64_t start, uint64_t pc,
 		     struct insn_place place, struct flow_slice_work *work,
 		     struct flow_slice *slice);
-/* What made the value of the register, at each return of the function. */
+/* Finds what made the value of the register at each return of the function. */
 int flow_slice_return(const uint8_t *code, size_t length, uint64_t start, struct insn_place place,
 		      struct flow_slice_work *work, struct flow_slice *slice);
 

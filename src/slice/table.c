@@ -9,14 +9,16 @@
  * losses: a table whose address another function has handed down; what a function has of labels
  * beyond ENTRIES_ALL, so that no code costs more to look at than it is worth.
  */
-#include "slice/private.h"
+#include "slice/table.h"
+
+#include "slice/code.h"
 
 #include <string.h>
 
-#define ENTRIES_MAX 512		      /* of one table */
-#define ENTRIES_ALL (4 * ENTRIES_MAX) /* of a function */
-#define TABLES 16		      /* of one function, remembered */
-#define PORTION 256u		      /* bytes that are read at a time */
+#define ENTRIES_MAX 512		      /* entries of one table that are looked at */
+#define ENTRIES_ALL (4 * ENTRIES_MAX) /* entries of all tables of a function */
+#define TABLES 16		      /* tables of a function that are remembered as read */
+#define PORTION 256u		      /* bytes that are read at once */
 
 static bool has_indirect_jump(const struct flow_slice_work *work)
 {
@@ -26,7 +28,8 @@ static bool has_indirect_jump(const struct flow_slice_work *work)
 	return false;
 }
 
-/* False: no place in the function, so that the table ends before it. */
+/* Marks the instruction as a label. False: it is no place in the function, so the table has
+ * ended. */
 static bool add_label(struct flow_slice_work *work, uint64_t start, uint64_t target)
 {
 	uint16_t index = slice_index(work, start, target);
@@ -37,13 +40,13 @@ static bool add_label(struct flow_slice_work *work, uint64_t start, uint64_t tar
 	return true;
 }
 
-/* What is looked at for one function: code may name more tables than any `switch` has. */
+/* The effort that remains for one function: code may name more tables than any `switch` has. */
 struct tables {
 	struct flow_slice_work *work;
 	uint64_t start;
-	uint64_t seen[TABLES]; /* that were named last */
+	uint64_t seen[TABLES]; /* the tables that were named last */
 	unsigned count;
-	unsigned left; /* entries */
+	unsigned left; /* entries that may still be looked at */
 };
 
 static bool was_seen(struct tables *tables, uint64_t table)
@@ -57,7 +60,8 @@ static bool was_seen(struct tables *tables, uint64_t table)
 	return false;
 }
 
-/* Entries of `size` bytes, in portions; one by one where a portion cannot be read whole. */
+/* Reads an entry of `size` bytes. Entries are read in portions, or one by one where a portion
+ * cannot be read whole. */
 static bool read_entry(const struct tables *tables, uint64_t table, unsigned index, size_t size,
 		       uint8_t portion[PORTION], uint64_t *entry)
 {
