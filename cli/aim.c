@@ -23,7 +23,8 @@ static void take(struct aiming *aiming, struct finding *finding)
 		finding_destroy(finding);
 }
 
-/* Of a run that saw it again, what that counted; else what that had from runs before it. */
+/* Takes over what earlier runs counted: if this run saw the finding again, what its own line
+ * counts; else what the line before had from runs before it. */
 static void take_before(struct aiming *aiming, const struct jsonl_reader *reader)
 {
 	const struct aim_told *told;
@@ -32,7 +33,7 @@ static void take_before(struct aiming *aiming, const struct jsonl_reader *reader
 		aim_add_before(&aiming->list, told->id, told->seen ? &told->score : &told->before);
 }
 
-/* A last line that was cut short is left out, and said. */
+/* Reads the file. A last line that was cut short is left out, which is said. */
 static bool read_all(struct aiming *aiming, struct jsonl_reader *reader)
 {
 	struct report_error error;

@@ -35,7 +35,7 @@ static bool is_named(pid_t pid, const char *wanted)
 		name[0] = '\0';
 	fclose(file);
 	name[strcspn(name, "\n")] = '\0';
-	/* The kernel keeps fifteen bytes of a name. */
+	/* The kernel keeps fifteen bytes of a process's name. */
 	return name[0] && strncmp(name, wanted, 15) == 0;
 }
 
@@ -54,8 +54,8 @@ static void list_named(struct thread_set *found, const char *wanted)
 		closedir(directory);
 }
 
-/* Of a server and its workers, which have its name, the server: with it its children are watched.
- */
+/* Of a server and its workers, which have its name, takes the server: its children are watched with
+ * it. */
 static unsigned count_first(const struct thread_set *named, pid_t *pid)
 {
 	unsigned found = 0;

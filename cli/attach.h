@@ -8,31 +8,31 @@
 
 #include <sys/types.h>
 
-/* What parsers of options return: 0, 1 where help was shown, 2 where the line is wrong, and … */
+/* Parsers of options return 0, 1 if help was shown, 2 if the line is wrong, or this: */
 #define ATTACH_NOBODY 3 /* no process has that name, or several have */
 
-/* The exit status for what is not 0 of these. */
+/* The exit status for such a result other than 0. */
 static inline int attach_status(int parsed)
 {
 	return parsed == 1 ? STATUS_OK : parsed == ATTACH_NOBODY ? STATUS_FAILED : STATUS_USAGE;
 }
 
-/* The process of that number, or the only one of that name, to *pid, which is 0 before: an option
- * that came twice is refused. 0; 2 or ATTACH_NOBODY, and it is said why not. */
+/* Writes to *pid the process of that number, or the only one of that name. An option that comes
+ * twice is refused, so *pid must be 0 before. 0; or 2 or ATTACH_NOBODY, having said why. */
 int attach_find(const char *text, pid_t *pid);
 
 /* The path of its program; valid until the next call. */
 const char *attach_program(pid_t pid);
 
-/* For who does not enter it: is it a process that can be watched at all? STATUS_OK; else it is said
+/* For commands that do not enter the process: can it be watched at all? STATUS_OK; else it was said
  * why not. */
 int attach_check(pid_t pid);
 
-/* Before control_run(): signals end the watching, and the process is entered. STATUS_OK; else it is
- * said why not. */
+/* Called before control_run(): enters the process, and from then on signals end the watching.
+ * STATUS_OK; else it was said why not. */
 int attach_begin(struct control *control, pid_t pid);
 
-/* After control_finish(): out of it again. */
+/* Called after control_finish(): leaves the process again. */
 void attach_end(struct control *control);
 
 #endif

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Of processes that end together with the first, which may wait for one of them. */
+/* How long processes may take that end together with the first, which may wait for one of them. */
 #define ENDING_TIME 50000000ull /* ns */
 
 static struct control *stopped_control;
@@ -63,7 +63,7 @@ static void settle_signals(struct control *control)
 	background_stop_on_signals(control);
 }
 
-/* A pipe that is held open keeps its reader waiting for more. */
+/* A pipe that the copy held open would keep its reader waiting for more. */
 static bool is_pipe(int fd)
 {
 	struct stat status;
@@ -84,7 +84,7 @@ static void settle_descriptors(bool to_file)
 	close(null);
 }
 
-/* `ready` tells that the other process may end. */
+/* Runs in the copy. A byte in `ready` tells the other process that it may end. */
 static void go_on(struct control *control, const struct background *how, int ready)
 {
 	if (control_take_over(control))
@@ -98,7 +98,7 @@ static void go_on(struct control *control, const struct background *how, int rea
 	control_run_on(control);
 }
 
-/* The copy has taken over what ends with this process otherwise. */
+/* Runs in the process that ends. What else would end with it has passed to the copy. */
 static void leave(const struct background *how, unsigned others, pid_t copy, int ready, int status)
 {
 	char byte;

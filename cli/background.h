@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The program's first process has ended; others of it go on, and so does the watching. */
+/* What happens when the program's first process has ended and others of it go on, with the
+ * watching. */
 #ifndef CLI_BACKGROUND_H
 #define CLI_BACKGROUND_H
 
@@ -7,24 +8,25 @@
 
 struct background {
 	const char *program;
-	bool foreground; /* go on here until the last has ended */
-	bool quiet;	 /* say nothing of it */
-	bool to_file; /* what is found goes to a file: standard error is kept only if it is one */
+	bool foreground; /* this process stays until the last one has ended */
+	bool quiet;	 /* nothing is said of it */
+	bool to_file; /* findings go to a file: standard error is then kept only if it is a file */
 };
 
 /*
- * After control_run(). Where processes are left, this one ends with `status` at once, and a copy of
- * it goes on in a session of its own: the call returns there, when the last of them has ended or
- * `trapline stop` asks for the end. Where none are left it returns at once. True: in the copy.
+ * Called after control_run(). If processes are left, this process ends with `status` at once, and a
+ * copy of it goes on in a session of its own: there the call returns when the last process has
+ * ended or `trapline stop` asks for the end. If none are left it returns at once. True: this is the
+ * copy.
  */
 bool background_go_on(struct control *control, const struct background *how, int status);
 
-/* SIGINT and SIGTERM end the watching, not the program. */
+/* From now on SIGINT and SIGTERM end the watching, not the program. */
 void background_stop_on_signals(struct control *control);
-/* This signal, too. */
+/* From now on this signal does, too. */
 void background_stop_on(int signal);
-/* As those, and SIGHUP, SIGQUIT and SIGPIPE, unless they are ignored: a program that was not
- * started by us is to be left first. */
+/* From now on these signals do, and SIGHUP, SIGQUIT and SIGPIPE as well, unless they are ignored: a
+ * program that we did not start must be left in order before we end. */
 void background_stop_in_order(struct control *control);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `--beside`: what was started becomes the program, so that a service manager sees the process that
- * it knows: its notifications, its watchdog, its children, its end. The controller is started as
- * the preload library would start it, and is ready when the program begins.
+ * `--beside`: the process that was started becomes the program, so that a service manager sees the
+ * process it knows: its notifications, its watchdog, its children, its end. The controller is
+ * started as the preload library would start it, and is ready when the program begins.
  */
 #include "cli/beside.h"
 
@@ -24,9 +24,9 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#define READY_LOOKS 10000 /* of a millisecond, until the controller shows itself */
+#define READY_LOOKS 10000 /* looks, a millisecond apart, until the controller shows itself */
 
-/* What we were told, and where the area is. */
+/* The controller's arguments: those that we were given, and where the area is. */
 static char **companion_arguments(char **argv, char **program)
 {
 	size_t words = 0, used = 0;
@@ -49,7 +49,8 @@ static char **companion_arguments(char **argv, char **program)
 	return arguments;
 }
 
-/* Its death is told by the area, or, before it has got so far, by its id. */
+/* Waits until the controller is ready. If it dies, the area tells so, or, before it has got so far,
+ * its process id does. False: it has died. */
 static bool wait_for_controller(const struct area *area)
 {
 	for (int i = 0; i < READY_LOOKS && !area_is_closed(area); i++) {
@@ -87,7 +88,8 @@ static bool begin(char **argv, char **program, const char *library)
 	companion.area->root = getpid();
 	if (companion_start(&companion) || !wait_for_controller(companion.area))
 		return false;
-	/* Where Yama restricts ptrace(2), on which reading memory depends, to descendants. */
+	/* Lets the controller read our memory where Yama restricts ptrace(2), on which that
+	 * depends, to descendants. */
 	prctl(PR_SET_PTRACER, companion.area->controller, 0, 0, 0);
 	return prepare_environment(companion.area, library);
 }

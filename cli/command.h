@@ -12,13 +12,13 @@
  */
 enum exit_status {
 	STATUS_OK = 0,
-	STATUS_FAILED = 1,	 /* the command could not do its work, and said why */
+	STATUS_FAILED = 1,	 /* the command could not do its work, and has said why */
 	STATUS_USAGE = 2,	 /* the command line is wrong */
 	STATUS_CANNOT_RUN = 126, /* the program was found and could not be started */
 	STATUS_NOT_FOUND = 127,	 /* there is no such program */
 };
 
-/* Where getopt_long(3) is not asked. */
+/* For commands that do not use getopt_long(3): does the word ask for help? */
 static inline bool asks_for_help(const char *word)
 {
 	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;

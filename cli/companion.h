@@ -6,13 +6,13 @@
 #include "cli/detect_options.h"
 #include "control/control.h"
 
-/* Before files are opened: %p in their names becomes the program's process id. *program is its
- * path, allocated. An exit status; when it fails it has said why. */
+/* Called before files are opened: replaces %p in their names by the program's process id. *program
+ * becomes the program's path, allocated. Returns an exit status; other than 0 it has said why. */
 int companion_begin(struct detect_options *options, char **program);
 
-/* When all that can fail has been done: signals that ask for our end end the watching, in good
- * order, others meant for the program do nothing, and standard error is let go of where nothing
- * will be written to it. */
+/* Called when all that can fail has been done. Signals that ask us to end now end the watching, in
+ * good order; others, which are meant for the program, do nothing; and standard error is closed if
+ * nothing will be written to it. */
 void companion_settle(const struct detect_options *options, struct control *control);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * No file is kept of what is watched: a process that watches is a `trapline` that says so in the
- * area whose descriptor it holds. What the program could have written into the area is only shown,
- * and asked of /proc again where more depends on it.
+ * No file records what is watched. A process that watches is a `trapline` that holds the descriptor
+ * of an area which says so. The program can write into the area, so what stands there is only
+ * shown; where more depends on it, /proc is asked.
  */
 #include "cli/controllers.h"
 
@@ -50,7 +50,7 @@ static void read_command(pid_t pid, char *command, size_t size)
 			command[i] = ' ';
 }
 
-/* Parent and start, in clock ticks since the machine's (proc(5), stat). */
+/* Reads the parent and the start time, in clock ticks since the machine's start (proc(5), stat). */
 static bool read_stat(pid_t pid, pid_t *parent, unsigned long long *start)
 {
 	char path[64], line[1024], *rest = NULL;

@@ -10,14 +10,15 @@
 
 struct controller {
 	pid_t pid;
-	bool parent; /* it runs the program as its child: signals sent to it are for that */
+	/* it runs the program as its child, so signals sent to it are meant for that */
+	bool parent;
 	time_t since;
-	char command[256]; /* words, separated by blanks */
+	char command[256]; /* the words of its command, separated by blanks */
 	pid_t watched[AREA_PROCESSES];
 	unsigned count;
 };
 
-/* One after the other. */
+/* Called for one controller after the other. */
 typedef void controller_fn(void *context, const struct controller *controller);
 void controllers_each(controller_fn *each, void *context);
 

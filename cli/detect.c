@@ -39,7 +39,7 @@ struct detection {
 	struct detect_options options;
 	struct tool_set *tools;
 	struct tools_chosen chosen;
-	const struct detect_view *view; /* or NULL */
+	const struct detect_view *view; /* NULL: findings are printed one by one */
 	struct suppressions *suppressions;
 	struct suppressions *known; /* races of runtimes: suppression/known.supp */
 	struct aiming *aiming;	    /* of --aim; NULL: none */
@@ -48,11 +48,11 @@ struct detection {
 	unsigned shown;
 	unsigned suppressed;
 	unsigned hidden_known;
-	bool refused; /* a tool could not do what it was asked, and the program has not begun */
+	bool refused; /* a tool could not do what it was asked, and the program never began */
 	struct progress progress;
 };
 
-/* Says so in the finding. */
+/* Is the finding one of those that known.supp knows? Then the finding is marked so. */
 static bool is_known(const struct detection *detection, struct finding *finding)
 {
 	const char *rule;
@@ -83,7 +83,8 @@ static void show(struct detection *detection, const struct finding *finding)
 	generated_add(&detection->generated, finding);
 }
 
-/* The file gets every class: `class` tells them apart, and hiding is for the terminal. */
+/* Takes a finding. The file of --output gets findings of every class, with `class` to tell them
+ * apart; classes are hidden only from the terminal. */
 static bool deliver(void *context, struct finding *finding)
 {
 	struct detection *detection = context;
@@ -126,7 +127,8 @@ static int open_outputs(struct detection *detection)
 	struct detect_options *options = &detection->options;
 	struct report_error error;
 
-	/* Before the output, which may be the same file, is emptied. */
+	/* The findings to aim at are read before the output is emptied, since both may be the same
+	 * file. */
 	if (options->aim && !(detection->aiming = aiming_read(options->aim)))
 		return STATUS_FAILED;
 	options->control.aims = detection->aiming ? &detection->aiming->list : NULL;
@@ -147,7 +149,7 @@ static int open_outputs(struct detection *detection)
 	return generated_open(&detection->generated, options->generate) ? STATUS_OK : STATUS_FAILED;
 }
 
-/* What is to be shown, in the order of importance; the caller frees. */
+/* Returns the findings that are shown, most important first; the caller frees the list. */
 static struct finding **list_shown(const struct detection *detection, size_t *count,
 				   unsigned *hidden)
 {
@@ -167,7 +169,8 @@ static struct finding **list_shown(const struct detection *detection, size_t *co
 			(*hidden)++;
 	}
 	if (shown)
-		finding_groups_sort(shown, *count); /* or as they came, when memory is short */
+		/* If memory is short the order stays as they came. */
+		finding_groups_sort(shown, *count);
 	return shown;
 }
 
@@ -210,8 +213,8 @@ static bool write_all(const struct detection *detection, FILE *stream)
 		return !fflush(stream) && !ferror(stream);
 	}
 	for (size_t i = 0; (finding = tool_set_finding(detection->tools, i)); i++) {
-		/* A repeat that took its place, where no rule had been asked, does not say so yet.
-		 */
+		/* A repeat may have replaced the finding since the rules were asked, and does not
+		 * bear the mark yet. */
 		is_known(detection, finding);
 		if (!suppressions_match(detection->suppressions, finding) &&
 		    jsonl_write(stream, finding))
@@ -230,8 +233,9 @@ static char *output_path(const struct detection *detection, struct stat *status)
 }
 
 /*
- * Once more at an end, in place of what was written on the way: now with final counts. What was
- * written stays where that fails, for want of room or of permission to make a file there.
+ * At the end the output is written anew with final counts, in place of what was written during the
+ * run. If that fails, for lack of room or of permission to make a file there, what was written
+ * stays.
  */
 static void rewrite_output(void *context)
 {
@@ -308,7 +312,7 @@ static int exit_status(const struct detection *detection, int status)
 	return program_exit_status(status);
 }
 
-/* What is no file cannot be written anew: a view goes there once, at the end. */
+/* A stream that is no file cannot be written anew: a view is written to it once, at the end. */
 static void write_stream(struct detection *detection)
 {
 	struct stat status;
@@ -330,7 +334,7 @@ static enum program_library library_of(const struct detection *detection)
 						      : PROGRAM_LIBRARY_PLAIN;
 }
 
-/* A program that made the area itself is under way already (src/life/companion.c). */
+/* Starts the program, unless it made the area itself and runs already (src/life/companion.c). */
 static int spawn(struct detection *detection)
 {
 	char **program = detection->options.program;
@@ -351,7 +355,7 @@ static void print_statistics(const struct detection *detection)
 	statistics_print(&statistics, detection->options.stats, stderr);
 }
 
-/* With what the program left behind, in the background. */
+/* Goes on in the background with the processes that the program left behind. */
 static void go_on(struct detection *detection, int status)
 {
 	const struct background how = {.program = detection->options.program[0],
@@ -452,7 +456,7 @@ static int begin(struct detection *detection, const char *program)
 	return err == -EBADRQC ? STATUS_USAGE : STATUS_FAILED;
 }
 
-/* The status to end with. */
+/* Tells and closes what is left. Returns the status to end with. */
 static int end(struct detection *detection, int status)
 {
 	if (detection->tools)
@@ -494,7 +498,7 @@ static int run_program(struct detection *detection, char **argv)
 	return end(detection, status);
 }
 
-/* One that runs already. */
+/* Watches a program that runs already. */
 static int run_attached(struct detection *detection)
 {
 	char *reason = program_lethal_filter();
@@ -507,7 +511,7 @@ static int run_attached(struct detection *detection)
 		free(reason);
 		return STATUS_FAILED;
 	}
-	/* No library is there that would remember them. */
+	/* No library is in the process that would remember blocks of its heap. */
 	detection->options.control.allocations = CONTROL_ALLOCATIONS_NONE;
 	status = open_outputs(detection);
 	if (!status)
@@ -517,7 +521,7 @@ static int run_attached(struct detection *detection)
 	return end(detection, status);
 }
 
-/* Beside a program that was started without us. */
+/* Watches a program that was started without us, as its companion. */
 static int run_companion(struct detection *detection)
 {
 	char *program = NULL;
@@ -536,7 +540,7 @@ static int run_companion(struct detection *detection)
 	return status;
 }
 
-/* `tool` is the command's own; NULL: --tool says which. */
+/* `tool`: the command's own; NULL: those that --tool names. */
 static int choose_tools(struct detection *detection, const struct tl_tool *tool)
 {
 	const struct detect_options *options = &detection->options;
@@ -571,7 +575,7 @@ int detect_run(int argc, char **argv, const struct tl_tool *tool, const struct d
 	if (view)
 		add_view(&detection);
 	status = choose_tools(&detection, tool);
-	/* A service runs, whatever becomes of its detectors. */
+	/* A service must run, whatever becomes of its detectors. */
 	if (status && detection.options.beside && detection.options.program)
 		return program_run_bare(detection.options.program);
 	if (status)

@@ -8,16 +8,18 @@
 
 struct finding;
 
-/* How a command shows what its tool found, where single findings as they come are not it. */
+/* How a command shows what its tool found, where it does not print single findings as they come. */
 struct detect_view {
 	const char *const *tool_options; /* "NAME=VALUE", NULL-terminated; or NULL */
-	/* All at the end, to the terminal; to --output, NULL: as JSON Lines. */
+	/* Shows all findings at the end: to the terminal, or as the text of --output. NULL:
+	 * --output has JSON Lines. */
 	void (*show)(void *context, FILE *stream, struct finding *const *findings, size_t count);
 	void (*write)(void *context, FILE *stream, struct finding *const *findings, size_t count);
 	void *context;
 };
 
-/* `tool` NULL: those that --tool names. `view` may be NULL. Returns the exit status. */
+/* `tool`: the command's own; NULL: those that --tool names. `view` may be NULL. Returns the exit
+ * status. */
 int detect_run(int argc, char **argv, const struct tl_tool *tool, const struct detect_view *view);
 
 #endif

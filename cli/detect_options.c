@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HOLD_MOST 1000000000u /* ns: what programs allow in any case */
+#define HOLD_MOST 1000000000u /* ns: what the library in a program allows at most */
 
 enum option_code {
 	OPTION_BUDGET = 256,
@@ -86,7 +86,7 @@ static const struct option long_options[] = {
 	{"without", required_argument, NULL, OPTION_WITHOUT},
 	{"tool", required_argument, NULL, OPTION_TOOL},
 	{"tool-option", required_argument, NULL, OPTION_TOOL_OPTION},
-	/* Given by the preload library alone (src/life/companion.c). */
+	/* Only the preload library passes this one (src/life/companion.c). */
 	{"area", required_argument, NULL, OPTION_AREA},
 	{"pid", required_argument, NULL, 'p'},
 	{"quiet", no_argument, NULL, 'q'},
@@ -267,7 +267,7 @@ static int take_allocations(struct detect_options *options, const char *text)
 	return wrong("allocations", text, "`sampled`, `all` or `none`");
 }
 
-/* Of one tool alone: it is handed on as --tool-option NAME=VALUE is. */
+/* An option that one tool alone knows is handed to it as --tool-option NAME=VALUE would be. */
 static int take_for_tool(struct detect_options *options, const char *name, const char *value)
 {
 	char *text;
@@ -286,7 +286,8 @@ static int take_for_tool(struct detect_options *options, const char *name, const
 	return add_text(options->tool_option, &options->tool_options, name, text);
 }
 
-/* The places of findings are watched by those who choose, for tools that judge pairs. */
+/* Aiming works only with tools that judge pairs and leave the choice of watches to the
+ * controller. */
 static int take_aim(struct detect_options *options, const char *path)
 {
 	if (strcmp(options->command, "race") != 0 && strcmp(options->command, "run") != 0) {
@@ -435,7 +436,7 @@ static int parse(struct detect_options *options, int argc, char **argv, const ch
 	return 0;
 }
 
-/* -qo FILE: the last of several in one word has a value, which is the next. */
+/* -qo FILE: of several letters in one word, the last may take the next word as its value. */
 static bool cluster_takes_next(const char *word)
 {
 	for (const char *letter = word + 1; *letter; letter++) {
@@ -457,7 +458,7 @@ bool detect_option_takes_next(const char *word)
 		return cluster_takes_next(word);
 	if (strncmp(word, "--", 2) != 0 || strchr(word, '='))
 		return false;
-	/* getopt_long() takes a beginning for the whole. */
+	/* getopt_long() takes the beginning of a name for the whole, so this does, too. */
 	for (const struct option *option = long_options; option->name; option++)
 		if (strncmp(option->name, word + 2, length - 2) == 0)
 			return option->has_arg == required_argument;

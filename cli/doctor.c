@@ -20,7 +20,7 @@ static void print_help(FILE *to)
 	      to);
 }
 
-/* Where no event can be opened that is what most rows lack. */
+/* If no event can be opened, only that is advised on: it is what most rows lack. */
 static void print_advice(enum probe probe)
 {
 	const char *advice = probe_outcome(probe)->advice;
@@ -54,7 +54,7 @@ static void print_prices(void)
 	doctor_prices_print(&prices);
 }
 
-/* Which of the rows above stand in the way. */
+/* Says which of the rows above keep trapline from working. */
 static void print_verdict(void)
 {
 	const char *before = "\n`trapline race` cannot work here without what is missing: ";

@@ -6,10 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* "500us", "10ms", "1.5s": ns, from 1 to a million seconds. False: it is none. */
+/* "500us", "10ms", "1.5s": *ns gets 1 ns to a million seconds. False: it is no duration. */
 bool duration_parse(const char *text, uint64_t *ns);
 
-/* Seconds without a unit, as --duration takes them: ns, from 0 to a thousand million seconds. */
+/* A number of seconds without a unit, as --duration takes it: *ns gets 0 to a thousand million
+ * seconds. */
 bool duration_parse_seconds(const char *text, uint64_t *ns);
 
 #endif

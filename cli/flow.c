@@ -16,8 +16,8 @@
 static const struct question {
 	const char *name;
 	const struct tl_tool *tool;
-	const struct tl_tool *heap_tool; /* of one that asks about an expression, when that is
-					    heap:…; else NULL */
+	/* the tool of a question about an expression that is heap:…; NULL: there is none */
+	const struct tl_tool *heap_tool;
 } questions[] = {
 	{"from", &flow_from_tool, &flow_from_heap_tool},
 	{"to", &flow_to_tool, &flow_to_heap_tool},
@@ -35,7 +35,7 @@ static const char *const bys[] = {
 typedef void write_fn(FILE *stream, const struct flow_view *view);
 
 struct choice {
-	bool expression; /* is asked about */
+	bool expression; /* the question is about an expression */
 	bool later;
 	enum flow_by by;
 	write_fn *write; /* NULL: JSON Lines */
@@ -104,7 +104,8 @@ static int take_format(struct choice *choice, const char *value)
 	return wrong("--format", value, "jsonl, html, dot or text");
 }
 
-/* The value of option `name` at argv[*at], in this word or the next; NULL: it is another. */
+/* The value of option `name` at argv[*at], which stands in this word or the next. NULL: the word is
+ * another option. */
 static const char *value_of(char **argv, int *at, const char *name)
 {
 	size_t length = strlen(name);
@@ -118,8 +119,8 @@ static const char *value_of(char **argv, int *at, const char *name)
 	return argv[++*at];
 }
 
-/* Takes our own options out; what is left is for detect_run(). From `--`, or from the first word
- * that is no option, on, all are the program's. */
+/* Takes our own options out of argv; the rest is for detect_run(). All words from `--` on, or from
+ * the first that is no option, are the program's. */
 static int take_options(struct choice *choice, int argc, char **argv, char **rest, int *count)
 {
 	int err = 0, i = 0;
@@ -220,7 +221,7 @@ int command_flow(int argc, char **argv)
 		      stderr);
 		return STATUS_USAGE;
 	}
-	/* No expression begins so. */
+	/* No expression begins with '-', so that word is an option. */
 	if (question->heap_tool && (argc < 3 || argv[2][0] == '-')) {
 		utf8_fprintf(
 			stderr,

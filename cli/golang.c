@@ -42,8 +42,8 @@ static bool is_go(const char *path)
 	return go;
 }
 
-/* They tell of an access only where it is certain which instruction made it (race/rules.c,
- * stack/rules.c: hidden-guessed). */
+/* Such a tool tells of an access only if it is certain which instruction made it (race/rules.c,
+ * stack/rules.c: hidden-guessed), which in Go's code it never is. */
 static bool is_silent(const struct tl_tool *tool)
 {
 	return strcmp(tool->name, "race") == 0 || strcmp(tool->name, "stack") == 0;

@@ -10,8 +10,8 @@
 /* Go's linker leaves a section of its own in every program. */
 bool golang_is_elf(int fd, const Elf64_Ehdr *header);
 
-/* Where the file is a program of Go it is said which of the tools report nothing in its code, and
- * that their silence says nothing. `name` is what the user calls it. */
+/* If the file is a program of Go, says which of the tools report nothing in its code, so that their
+ * silence says nothing about it. `name`: what the user calls the program. */
 void golang_tell(const char *path, const char *name, const struct tl_tool *const tool[],
 		 unsigned count);
 

@@ -70,8 +70,8 @@ static void on_full(int signal)
 	(void)signal;
 }
 
-/* A limit on the size of files makes a write fail instead of ending us. A handler, since the
- * program that is executed then finds the signal as it was. */
+/* Makes a write fail, rather than end us, at the limit on the size of files (SIGXFSZ). A handler is
+ * set instead of SIG_IGN, since a program that is executed then finds the signal as it was. */
 static void survive_file_limit(void)
 {
 	struct sigaction action = {.sa_handler = on_full, .sa_flags = SA_RESTART}, before;
@@ -80,9 +80,10 @@ static void survive_file_limit(void)
 		sigaction(SIGXFSZ, &action, NULL);
 }
 
-/* Where we were started with one of the standard descriptors closed, a file of ours would take its
- * number, and what is said there would be written into it. Who uses it fails as if it were closed:
- * what could not be said is no success. The program that is executed finds it closed as it was. */
+/* If we were started with a standard descriptor closed, a file of ours would take its number, and
+ * what is written to that stream would end up in the file. So the number is filled with something
+ * that fails as a closed one would: what could not be said is no success. The program that is
+ * executed finds the descriptor closed, as it was. */
 static void fill_standard_descriptors(void)
 {
 	int fd;
@@ -109,7 +110,8 @@ static int help(int argc, char **argv)
 	return STATUS_OK;
 }
 
-/* Nobody is told that all is well who could not be told what. */
+/* If the output could not be written, the command fails: it must not tell success to somebody who
+ * was told nothing else. */
 static int finish(int status)
 {
 	if (!fflush(stdout) && !ferror(stdout))
@@ -120,7 +122,8 @@ static int finish(int status)
 
 static int run(int argc, char **argv)
 {
-	/* It runs what it is told to, and takes options from the environment. */
+	/* A set-user-ID trapline would run whatever it is told to, and it takes options from the
+	 * environment. */
 	if (getuid() != geteuid() || getgid() != getegid()) {
 		fputs("trapline: it must not run set-user-ID or set-group-ID: `chmod ug-s` its file\n",
 		      stderr);
@@ -156,11 +159,11 @@ static void end_alike(int code, void *context)
 
 int main(int argc, char **argv)
 {
-	/* Not a command: what `trapline` starts itself. */
+	/* This is no command: `trapline` itself starts the reader of files so. */
 	if (argc == 2 && strcmp(argv[1], SYMBOL_READER_ARGUMENT) == 0 && getuid() == geteuid() &&
 	    getgid() == getegid())
 		return symbol_reader_main();
-	/* The first to be asked for is the last to be done. */
+	/* What is registered first is called last. */
 	on_exit(end_alike, NULL);
 	return finish(run(argc, argv));
 }

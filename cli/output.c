@@ -18,7 +18,8 @@ bool output_open(struct output *output, const char *path)
 	return output->file;
 }
 
-/* A line cut short would spoil the next one too. What is no regular file cannot be cut. */
+/* Takes an incomplete line back, since it would spoil the next one too. Only a regular file can be
+ * cut. */
 static void take_back(struct output *output, off_t end)
 {
 	FILE *file = output->file;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The file of -o: a finding a line, written at once. What finds no room is told, never hidden. */
+/* The file of -o: each finding is written at once, as a line. A finding for which there is no room
+ * is told of, never dropped in silence. */
 #ifndef CLI_OUTPUT_H
 #define CLI_OUTPUT_H
 
@@ -13,20 +14,21 @@ struct output {
 	const char *path;
 	FILE *file; /* NULL: none was asked for, or it could not be opened */
 	uint64_t lost;
-	bool shared; /* with the program, which may have written behind our last line */
-	bool cut;    /* the last line of it may be a part of one */
+	bool shared; /* the program has it open, too, and may have written behind our last line */
+	bool cut;    /* the last line of it may be incomplete */
 };
 
-/* Its mode is 0600 from then on, also of one that was there. False, and says so, when it cannot be
+/* Opens the file and sets its mode to 0600, also if it existed. False, having said so: it cannot be
  * opened. */
 bool output_open(struct output *output, const char *path);
-/* The program runs: what was in the file before is not wanted any more. */
+/* Called when the program runs: what was in the file before is no longer wanted, and removed. */
 void output_begin(struct output *output);
-/* The first failure is told on standard error. What was written of the line is taken back,
- * unless others write there: then the next line begins anew. */
+/* Writes one finding. The first failure is told on standard error. What was written of an
+ * incomplete line is taken back; if others write to the file, too, the next line begins anew
+ * instead. */
 void output_write(struct output *output, const struct finding *finding);
-/* Says how much is missing. The status to end with: `status`, or a failure where that is success
- * and something is missing. */
+/* Says how many findings are missing. Returns the status to end with: `status`, or a failure if
+ * that is success and something is missing. */
 int output_close(struct output *output, int status);
 
 #endif

@@ -14,7 +14,7 @@ static bool is_same(const struct stat *one, const struct stat *other)
 	return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
 }
 
-/* Which of standard output and error is open for writing on this file; -1. */
+/* Returns which of standard output and error is open for writing on this file; -1: neither. */
 static int standard_of(const struct stat *file)
 {
 	struct stat status;
@@ -26,7 +26,7 @@ static int standard_of(const struct stat *file)
 	return -1;
 }
 
-/* Names that stand for what somebody has open, by themselves or by a directory of such. */
+/* Does the path stand for what somebody has open, by itself or by a folder of such names? */
 static bool is_descriptor(const char *path)
 {
 	static const char *const names[] = {"/dev/stdin", "/dev/stdout", "/dev/stderr"};
@@ -49,7 +49,8 @@ static int open_output(const char *path, int emptied)
 	struct stat status;
 	int standard = stat(path, &status) ? -1 : standard_of(&status);
 
-	/* A descriptor of its own for the same opened file: both write behind what is there. */
+	/* A second descriptor of the same open file shares its offset, so that both write behind
+	 * what is there. */
 	if (standard >= 0)
 		return fcntl(standard, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	return open(path, O_WRONLY | O_CREAT | O_CLOEXEC | emptied, 0600);
@@ -83,8 +84,8 @@ FILE *output_file_open(const char *path)
 		utf8_fprintf(stderr, "trapline: %s cannot be written: %s\n", path, strerror(errno));
 		return NULL;
 	}
-	/* One that is there already, too, where it is ours to do so: values of variables are in it.
-	 */
+	/* A file that existed gets that mode, too, if it is ours: values of variables will be in
+	 * it. */
 	if (!fstat(fileno(file), &status) && S_ISREG(status.st_mode) && !is_descriptor(path) &&
 	    standard_of(&status) < 0 && fchmod(fileno(file), 0600))
 		utf8_fprintf(stderr,

@@ -13,27 +13,27 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-/* A file that only its owner may read, or what one of our own standard descriptors stands for. What
- * is in it stays until output_file_empty(): the program may turn out not to run. NULL, and said
- * why. */
+/* Opens a file that only its owner may read, or what the path of one of our standard descriptors
+ * stands for. Its contents stay until output_file_empty(), since the program may turn out not to
+ * run. NULL: it was said why. */
 FILE *output_file_open(const char *path);
-/* False: what was there is there still, and errno says why. What is no regular file, or the
- * program's too, is left as it is. */
+/* False, with errno: the contents are still there. A file that is not regular, or is the program's
+ * too, stays as it is. */
 bool output_file_empty(FILE *file);
-/* Emptied at once, and without a word: NULL with errno. */
+/* Opens the file and empties it at once. NULL, with errno; nothing is said. */
 FILE *output_file_open_silently(const char *path);
-/* Is it one that a standard descriptor of ours is open for writing on? The program writes to it,
- * too, behind what is ours. */
+/* Is one of our standard descriptors open for writing on this file? Then the program, which
+ * inherits it, writes to the file, too, behind our lines. */
 bool output_file_is_shared(FILE *file);
-/* The regular file, by a path without links, that a new one may replace; the caller frees it. Of
- * one that is not there yet it is `path` itself. NULL: it must be written to where it is. */
+/* The path, without links, of the regular file that a new one may replace; of a file that does not
+ * exist yet, `path` itself. The caller frees it. NULL: the file must be written where it is. */
 char *output_file_replaceable(const char *path);
-/* A new file beside the old one, 0600, to be renamed to `path` when it is complete: a reader sees
- * all or nothing, and what stood there is lost only when what replaces it is whole. NULL with
- * errno; the name in *beside is the caller's to free. */
+/* Opens a new file beside the old one, mode 0600, to be renamed to `path` when it is complete. So a
+ * reader sees all or nothing, and the old contents are lost only when the new ones are whole. NULL
+ * with errno; the caller frees *beside, the new file's name. */
 FILE *output_file_open_beside(const char *path, char **beside);
-/* Puts that new one in the place of the old one, of which `old` tells, with its mode. False: it
- * could not be, or another run has made a new file there since, which is left alone. */
+/* Puts the new file in the place of the old one, which `old` describes, and gives it that one's
+ * mode. False: that failed, or another run has made a new file there since, which is left alone. */
 bool output_file_replace(const char *path, const struct stat *old, const char *beside,
 			 FILE *stream);
 

@@ -13,11 +13,11 @@
 int patch_resolve(pid_t pid, const char *fix, char **changes, int count, bool anyway,
 		  struct patch_request *request);
 
-/* Does it listen for patches? */
+/* Does the process listen for patches? */
 bool patch_listens(pid_t pid);
 
-/* Apply the request to a process that does not: it is entered, and patched until this command is
- * ended or for `duration` ns (0: no bound). Returns an exit status. */
+/* Applies the request to a process that does not listen: enters it, and patches it until this
+ * command is ended or for `duration` ns (0: no bound). Returns an exit status. */
 int patch_enter(pid_t pid, const struct patch_request *request, uint64_t duration);
 
 /* Send the request to process `pid` and print the replies. Returns an exit status. */

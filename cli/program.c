@@ -60,7 +60,8 @@ static char *reason(const char *path, const char *why)
 											    : text;
 }
 
-/* The dynamic linker that a program names. glibc's loads our library, others fail in it. */
+/* Why the dynamic linker that a program names cannot load our library (allocated): glibc's can,
+ * ours fails in others. NULL: it can. */
 static char *examine_linker(const char *path, int fd, const Elf64_Phdr *header)
 {
 	char linker[256] = "";
@@ -76,7 +77,7 @@ static char *examine_linker(const char *path, int fd, const Elf64_Phdr *header)
 	return reason(path, "is for another C library than glibc");
 }
 
-/* 1; 0: it names none; -EIO: not known. */
+/* 1: the file names an interpreter, in `path`; 0: it names none; -EIO: that cannot be read. */
 static int find_interpreter(int fd, const Elf64_Ehdr *header, Elf64_Phdr *found)
 {
 	for (unsigned i = 0; i < header->e_phnum; i++) {
@@ -96,7 +97,7 @@ static bool is_first_library_preloaded(void)
 	return preloaded && first_library_is_named(preloaded);
 }
 
-/* `entry`: how it is entered where no library can be loaded into it. */
+/* Why no library can be loaded into the file (allocated); *entry: when it is entered instead. */
 static char *examine_elf(const char *path, int fd, const Elf64_Ehdr *header, enum enter_when *entry)
 {
 	Elf64_Phdr interpreter;
@@ -119,13 +120,13 @@ static char *examine_elf(const char *path, int fd, const Elf64_Ehdr *header, enu
 	if (!why && (first_library_is_needed(fd) || is_first_library_preloaded()))
 		why = reason(path, "has a sanitizer's runtime, which must be the first library");
 	if (why)
-		/* Go's runtime sets the actions of all signals as it begins, by system calls of
-		 * its own. */
+		/* Go's runtime sets the actions of all signals as it begins, by system calls of its
+		 * own, so the process is entered after that. */
 		*entry = golang_is_elf(fd, header) ? ENTER_LATE : ENTER_FIRST;
 	return why;
 }
 
-/* The interpreter of a script's first line, in `next`. */
+/* Copies the interpreter that a script's first line names into `next`. False: it names none. */
 static bool script_interpreter(const char *text, char next[PATH_MAX])
 {
 	size_t start, length;
@@ -154,7 +155,8 @@ char *program_lethal_filter(void)
 		       : NULL;
 }
 
-/* Of a file that has no library loaded into it, or not ours. */
+/* Why no library, or not ours, can be loaded into a program, following scripts to their
+ * interpreters. */
 static char *examine(const char *name, enum enter_when *entry)
 {
 	char path[PATH_MAX], head[512], *why = NULL;
@@ -214,7 +216,8 @@ char *program_takes_no_library(const char *name)
 	return examine(name, &entry);
 }
 
-/* What the kernel has to start besides: a script's interpreter or the dynamic linker. */
+/* Finds what the kernel must start besides the file: a script's interpreter or the dynamic
+ * linker. */
 static bool find_helper(const char *path, char helper[PATH_MAX])
 {
 	char head[512] = "";
@@ -236,7 +239,8 @@ static bool find_helper(const char *path, char helper[PATH_MAX])
 	return found;
 }
 
-/* Of a file that is there execve(2) says so when its helper is not. */
+/* execve(2) says of a file that exists that it does not, if its helper is missing: names the helper
+ * then. */
 static bool tell_missing_helper(const char *name)
 {
 	char *path = program_path(name), helper[PATH_MAX] = "";
@@ -270,7 +274,7 @@ int program_run_bare(char **argv)
 	return program_cannot_run(argv[0], -errno);
 }
 
-/* Where it lies. */
+/* Looks for the library beside this command and where it was installed. */
 static const char *find_library(const char *name)
 {
 	static char path[PATH_MAX];
@@ -318,7 +322,7 @@ const char *program_preload_library(enum program_library library)
 	return program_library(names[library]);
 }
 
-static struct preload preload; /* before program_ask_to_listen() */
+static struct preload preload; /* our LD_PRELOAD before program_ask_to_listen() */
 
 bool program_ask_to_listen(void)
 {
@@ -352,10 +356,11 @@ pid_t program_spawn(struct control *control, char **program, enum program_librar
 	return pid;
 }
 
-/* Signals from the terminal reach the program by themselves; ours is to stay until it ends. Others
- * sent to us are meant for it. */
+/* The process that signals are passed to. The terminal's signals reach it by themselves, and this
+ * process ignores them until it has ended; other signals that are sent to us are meant for it. */
 static pid_t program_pid;
-static int program_fd = -1; /* its pidfd: when it has been waited for, the id may be another's */
+/* its pidfd: once it has been waited for, its id may be another process's */
+static int program_fd = -1;
 
 static void send_to_program(int signal)
 {
@@ -368,7 +373,7 @@ static void send_to_program(int signal)
 static void forward(int signal, siginfo_t *info, void *context)
 {
 	(void)context;
-	/* The kernel's own go to every process of the terminal. */
+	/* Signals that the kernel itself sends go to every process of the terminal already. */
 	if (program_pid > 0 && info->si_code <= 0)
 		send_to_program(signal);
 	if (signal == SIGTERM || signal == SIGHUP)
@@ -386,7 +391,7 @@ void program_forward_signals(pid_t pid)
 		sigaction(signals[i], &action, NULL);
 }
 
-static int ended_with; /* wait status of the program */
+static int ended_with; /* the program's wait status */
 
 int program_exit_status(int status)
 {

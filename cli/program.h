@@ -13,24 +13,25 @@
 
 /* Its path as execvp() finds it, allocated; NULL when there is none. */
 char *program_path(const char *name);
-/* Why watching anything would end us (allocated); NULL if it will not. */
+/* Why watching anything would end this process (allocated); NULL: it would not. */
 char *program_lethal_filter(void);
-/* The same, or why it cannot be entered either; NULL if it can, or if it will not run. */
+/* Why the program cannot be watched (allocated): as above, or because no library can be loaded into
+ * it and it cannot be entered either. NULL: it can be, or it cannot be run at all. */
 char *program_cannot_be_watched(const char *name);
 /* Why no library can be loaded into it (allocated), though it may be entered; NULL if one can. */
 char *program_takes_no_library(const char *name);
-/* ENTER_NONE: the preload library is loaded into it. Else it is statically linked, for another C
- * library or one that a sanitizer's runtime is a library of. */
+/* When the program is entered. ENTER_NONE: the preload library is loaded into it instead. It is
+ * entered if it is statically linked, is for another C library, or has the runtime of a sanitizer
+ * as a library. */
 enum enter_when program_entry(const char *name);
-/* Becomes the program. Returns an exit status when that fails. */
+/* Becomes the program, unwatched. Returns an exit status if that fails. */
 int program_run_bare(char **argv);
 /* Says why a program could not be started; returns the exit status. `err` is -errno. */
 int program_cannot_run(const char *name, int err);
-/* Path of a library of ours, beside this command or where it was installed; its name if it is
- * nowhere there. Valid until the next call. */
+/* The path of a library of ours, beside this command or where it was installed; only its name if it
+ * is at neither. Valid until the next call. */
 const char *program_library(const char *name);
-/* Path of libtrapline-agent.so, or of one that does more: beside this command, or where it was
- * installed. */
+/* The path of libtrapline-agent.so, or of a variant that does more; found in the same places. */
 enum program_library {
 	PROGRAM_LIBRARY_PLAIN,
 	PROGRAM_LIBRARY_HEAP,	 /* tells of allocations too */
@@ -38,22 +39,24 @@ enum program_library {
 	PROGRAM_LIBRARY_GUARD,	 /* guards blocks of the heap */
 };
 const char *program_preload_library(enum program_library library);
-/* In our own environment, for a program that is about to be started: libtrapline in it, listening
- * for `trapline patch`. False when memory is short. Undone by the other. */
+/* Sets our own environment so that a program that is started next has libtrapline in it, listening
+ * for `trapline patch`. False: memory is short. The other call undoes it. */
 bool program_ask_to_listen(void);
 void program_ask_no_more(void);
-/* control_spawn() with that library, and if wanted with libtrapline beside it, as above. */
+/* control_spawn() with that library, and with libtrapline beside it if the program is to listen. */
 pid_t program_spawn(struct control *control, char **program, enum program_library library,
 		    bool patchable);
-/* From here on signals sent to us go to the program; those of the terminal reach it anyway. */
+/* From now on signals that are sent to us are passed to the program; those of the terminal reach it
+ * anyway. */
 void program_forward_signals(pid_t pid);
-/* Ours, when the program ended with this wait status; a shell's, where a signal ended it. */
+/* The exit status for the wait status that the program ended with: its own, or a shell's if a
+ * signal ended it. */
 int program_exit_status(int status);
-/* The last thing we do before we end with this code. Where it is one of program_exit_status() and a
+/* The last that we do before we end with this code: if it comes from program_exit_status() and a
  * signal ended the program, that signal ends us as well. */
 void program_end_alike(int code);
-/* Standard error with a buffer: what is written before a fflush() reaches it in one piece, among
- * what the program writes to the same terminal or file. stderr itself, when memory is short. */
+/* Standard error with a buffer: what is written before a fflush() gets there in one piece, though
+ * the program may write to the same terminal or file. It is stderr itself if memory is short. */
 FILE *program_messages(void);
 /* A control_count_fn that prints on stderr. */
 void program_print_count(void *context, const char *name, uint64_t value, const char *meaning);

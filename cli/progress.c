@@ -33,7 +33,7 @@ bool progress_is_due(struct progress *progress)
 	return true;
 }
 
-/* What would not fit would go on in a second line, which is never taken away. */
+/* Text that does not fit would go on in a second row, which would never be removed. */
 static size_t columns(void)
 {
 	struct winsize size;

@@ -19,9 +19,9 @@
 #include "record/utf8.h"
 #include "reader/open.h"
 
-#define BAD_LINES_TOLD 10 /* of a file, one by one; the rest as a number */
-#define STATUS_NEW 3	  /* with --baseline: there is something that the baseline has not */
-#define UNREAD (-1)	  /* no exit status: a file could not be read, or not to its end */
+#define BAD_LINES_TOLD 10 /* bad lines of a file that are told one by one; the rest are counted */
+#define STATUS_NEW 3	  /* with --baseline: something was found that the baseline lacks */
+#define UNREAD (-1)	  /* no exit status: a file could not be read to its end */
 
 struct work {
 	const struct report_options *options;
@@ -30,13 +30,13 @@ struct work {
 	struct suppressions *suppressions;
 	struct finding_set *set;
 	uint64_t suppressed;
-	bool incomplete; /* some input was no finding, or not there; the rest is reported all the
-			    same */
+	/* some input was missing or was no finding; the rest is reported all the same */
+	bool incomplete;
 };
 
 static int complain(const struct report_error *error)
 {
-	/* It may quote a hostile file. */
+	/* The text is escaped: it may quote a hostile file. */
 	utf8_fprintf(stderr, "trapline report: %s\n", error->text);
 	return STATUS_FAILED;
 }
@@ -60,7 +60,7 @@ static int take_finding(struct work *work, struct finding_set *set, struct findi
 	return finding_set_add(set, finding) ? out_of_memory() : 0;
 }
 
-/* A run may be in more than one file. */
+/* Is the aim's run known already? The same run may be in several files. */
 static bool has_aim(const struct report_aims *aims, const struct aim_told *told)
 {
 	for (size_t i = 0; i < aims->count; i++)
@@ -91,7 +91,7 @@ static int take_aims(struct report_aims *aims, const struct jsonl_reader *reader
 	return 0;
 }
 
-/* What a line of a file was no finding for. */
+/* Says why a line of a file is no finding. */
 static void tell_bad_line(const struct report_error *error, uint64_t *bad)
 {
 	if ((*bad)++ < BAD_LINES_TOLD)
@@ -136,7 +136,7 @@ static int read_stream(struct work *work, struct finding_set *set, FILE *stream,
 	return status;
 }
 
-/* What the query selects, folded; without a query everything, run by run. */
+/* Reads what the query selects, folded; without a query, everything, run by run. */
 static int read_store(const char *path, const struct query *query, struct finding_set *set)
 {
 	struct report_error error;
@@ -150,7 +150,8 @@ static int read_store(const char *path, const struct query *query, struct findin
 	return err ? complain(&error) : 0;
 }
 
-/* Run by run, so that the runs still count once when files or another store have them too. */
+/* Reads a database run by run, so that a run counts once even if a file or another store has it
+ * too. */
 static int read_database(struct work *work, struct finding_set *set, const char *path)
 {
 	struct finding_set *inner = finding_set_create();
@@ -170,7 +171,7 @@ static int read_database(struct work *work, struct finding_set *set, const char 
 	return status;
 }
 
-/* 0, UNREAD, or another status, with which nothing is reported. */
+/* 0; UNREAD; or an exit status with which nothing is reported. */
 static int read_file(struct work *work, struct finding_set *set, const char *path)
 {
 	FILE *stream;
@@ -192,7 +193,8 @@ static int read_file(struct work *work, struct finding_set *set, const char *pat
 	return status;
 }
 
-/* A file that cannot be read keeps back nothing of the others, nor what was read of it before. */
+/* Reads all files. If one cannot be read to its end, what was read of it and of the others is
+ * reported all the same. */
 static int read_files(struct work *work)
 {
 	int unread = 0, count = work->options->file_count;
@@ -208,7 +210,7 @@ static int read_files(struct work *work)
 	return unread && unread == count && !work->set->count ? STATUS_FAILED : 0;
 }
 
-/* Once all is chosen by what it was, and before anything of it leaves. */
+/* Called after findings were chosen by their true names, and before any of them is written. */
 static int redact_all(const struct work *work)
 {
 	for (size_t i = 0; work->options->redact && i < work->set->count; i++)
@@ -303,7 +305,7 @@ static int check_queries(const struct report_options *options)
 	return 0;
 }
 
-/* What is to be reported goes into work->set, folded. */
+/* Puts what is to be reported into work->set, folded. */
 static int gather(struct work *work)
 {
 	const struct report_options *options = work->options;
@@ -328,7 +330,7 @@ static int gather(struct work *work)
 	return 0;
 }
 
-/* Merging alone says nothing more unless it was asked for something. */
+/* Was the command only asked to merge findings into a store? Then it prints none. */
 static bool is_only_merging(const struct report_options *options)
 {
 	return options->store && options->file_count && !options->query.count && !options->output &&
@@ -414,7 +416,8 @@ static int report_all(struct work *work)
 	return options->baseline ? STATUS_NEW : STATUS_OK;
 }
 
-/* What is looked for in a mistyped folder is nowhere, which nobody would be told. */
+/* Complains of a folder that does not exist: nothing would be found in it, and nobody would be told
+ * why. */
 static void check_folders(struct work *work, const char *option, const char *const *folders)
 {
 	for (; *folders; folders++) {

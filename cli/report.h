@@ -29,7 +29,7 @@ struct report_options {
 	const char *store;
 	const char *baseline;
 	const char *title;
-	const char *issue; /* id of the only finding that is wanted; NULL: all */
+	const char *issue; /* the id of the one finding that is wanted; NULL: all are */
 	const char *suppressions[REPORT_DIRECTORIES_MAX + 1];
 	unsigned suppression_count;
 	const char *symbols[REPORT_DIRECTORIES_MAX + 1]; /* NULL-terminated */
@@ -43,13 +43,13 @@ struct report_options {
 	int file_count;
 };
 
-/* 0, or an exit status of the command line's being wrong; -1 when help was printed. */
+/* 0; -1: help was printed; else an exit status: the command line is wrong. */
 int report_parse_options(struct report_options *options, int argc, char **argv);
 
 struct origins;
 struct symbol_session;
 
-/* What earlier runs have told of findings that they aimed at. */
+/* What earlier runs told of the findings that they aimed at. */
 struct report_aims {
 	struct aim_told *told;
 	size_t count, capacity;
@@ -62,7 +62,7 @@ struct report_context {
 	struct symbol_session *symbols;
 };
 
-/* Renders the folded set; false when it could not be written, after saying why. */
+/* Renders the folded set. False: it could not be written, which was said. */
 bool report_output(const struct report_options *options, const struct finding_set *set,
 		   const struct report_context *context);
 

@@ -180,7 +180,7 @@ static int take_option(struct report_options *options, int code, const char *wor
 	}
 }
 
-/* -o page.html needs no --format. */
+/* Takes the format from the file's name: -o page.html needs no --format. */
 static void guess_format(struct report_options *options)
 {
 	static const struct {

@@ -39,7 +39,7 @@ static int write_jsonl(FILE *stream, const struct finding_set *set, const struct
 	return err;
 }
 
-/* A line above those of class `possible` that are about one object. */
+/* Writes a line above the findings of class `possible` that are about one object. */
 static void write_group(FILE *stream, const struct finding_set *set, size_t at,
 			const struct text_options *options)
 {
@@ -98,7 +98,7 @@ static int write_text(FILE *stream, const struct finding_set *set, const struct 
 	return 0;
 }
 
-/* All of it `trapline flow`'s: it has a page of its own. */
+/* Are all findings `trapline flow`'s? These have a page of their own. */
 static bool is_flow(const struct finding_set *set)
 {
 	for (size_t i = 0; i < set->count; i++)
@@ -140,7 +140,8 @@ static int render(const struct report_options *options, const struct finding_set
 	case REPORT_JSONL:
 		return write_jsonl(stream, set, &context->aims);
 	case REPORT_SARIF:
-		/* Paths below the working directory are relative, as code scanning wants them. */
+		/* Paths below the working directory are made relative: code scanning wants them
+		 * so. */
 		root = getcwd(NULL, 0);
 		sarif.root = root;
 		err = sarif_write(stream, set, &sarif);
@@ -156,7 +157,8 @@ static int render(const struct report_options *options, const struct finding_set
 	}
 }
 
-/* What could not be written to standard output is told here, and not again as it is closed. */
+/* Says what could not be written to standard output, so that it is not said again when that is
+ * closed. */
 static bool complain(const char *path, int err)
 {
 	if (!path) {
@@ -168,8 +170,8 @@ static bool complain(const char *path, int err)
 	return false;
 }
 
-/* What refused the first part of a text refuses the rest of it too, and says why: until then that
- * is -EIO. */
+/* A stream that refused a part of a text refuses the rest too, and only flushing it says why. Until
+ * then its error is -EIO. */
 static int flush(FILE *stream, int err)
 {
 	if (fflush(stream) && (!err || err == -EIO))

@@ -24,7 +24,7 @@ extern char **environ;
 struct service {
 	const char *root;
 	const char *name;
-	char **options; /* for the command, NULL-terminated; the first is the command itself */
+	char **options; /* the command and its options, NULL-terminated */
 };
 
 static void print_help(void)
@@ -69,7 +69,8 @@ static bool has_output(char *const *options)
 	return false;
 }
 
-/* In systemd's quotes: specifiers and variables are the unit's own matter, so none is ours. */
+/* Writes a word in systemd's quotes, with `%` and `$` escaped: specifiers and variables belong to
+ * the unit's own words alone. */
 static void write_word(FILE *file, const char *word)
 {
 	fputs(" \"", file);
@@ -107,8 +108,9 @@ static bool trapline_path(char path[static PATH_MAX])
 	return true;
 }
 
-/* The journal names a service's lines after the file that was started. Left alone where that file's
- * name is the unit's own matter: quoted, or with a specifier. */
+/* The journal names a service's lines after the file that was started, so the drop-in sets that
+ * name. It does not if the file's name is quoted or has a specifier, which only systemd
+ * resolves. */
 static void write_identifier(FILE *file, const char *command)
 {
 	const char *path = command + prefix_length(command);
@@ -124,7 +126,7 @@ static void write_identifier(FILE *file, const char *command)
 		fprintf(file, "SyslogIdentifier=%.*s\n", length, path);
 }
 
-/* A unit that names what may be executed: the command and the folder of its libraries too. */
+/* If the unit names what may be executed, adds the command and the folder of its libraries. */
 static void write_executables(FILE *file, const char *trapline)
 {
 	/* systemd takes no path with ".." in it. */
@@ -138,7 +140,8 @@ static void write_executables(FILE *file, const char *trapline)
 	free(library);
 }
 
-/* systemd has a state directory written to whatever else is read-only (ProtectSystem=). */
+/* Findings go to a state directory: systemd has it writable whatever else is read-only
+ * (ProtectSystem=). */
 static void write_drop_in(FILE *file, const struct service *service, const struct unit *unit,
 			  const char *trapline)
 {
@@ -163,7 +166,7 @@ static int fail(const char *what, const char *path)
 	return STATUS_FAILED;
 }
 
-/* systemd reads units again: only of the system that runs. */
+/* Has systemd read its units again, if they are those of the running system. */
 static int reload(const struct service *service)
 {
 	char *arguments[] = {(char *)"systemctl", (char *)"daemon-reload", NULL};
@@ -182,7 +185,7 @@ static int reload(const struct service *service)
 	return STATUS_OK;
 }
 
-/* Those that `path` lies in. */
+/* Makes the folders that `path` lies in. */
 static bool make_folders(const char *path)
 {
 	char *copy = strdup(path);
@@ -197,7 +200,8 @@ static bool make_folders(const char *path)
 	return made;
 }
 
-/* Where units are often denied to look, and what would have to be quoted. */
+/* May a service look there, and does the path need no quotes? Units are often denied home folders
+ * and the like. */
 static bool is_for_services(const char *path)
 {
 	static const char *const own[] = {"/home/", "/root/", "/run/user/", "/tmp/", "/var/tmp/"};
@@ -208,7 +212,7 @@ static bool is_for_services(const char *path)
 	return !path[strcspn(path, " \t\"'\\%$;")];
 }
 
-/* And the folder that it was made with, unless something else is in it. */
+/* Removes the drop-in, and its folder unless something else is in it. */
 static int remove_drop_in(const char *path)
 {
 	char *folder;
@@ -224,7 +228,8 @@ static int remove_drop_in(const char *path)
 	return 0;
 }
 
-/* Half of it could keep the service from being started. */
+/* Removes a drop-in that could not be written whole: half of it could keep the service from being
+ * started. */
 static int take_back(const char *path)
 {
 	int err = errno;
@@ -264,7 +269,7 @@ static int write_file(const struct service *service, const struct unit *unit, co
 	return fclose(file) || failed ? take_back(path) : STATUS_OK;
 }
 
-/* NULL: it can be started under us. */
+/* Why the service cannot be started under us; NULL: it can. */
 static const char *why_not(const struct unit *unit)
 {
 	if (!unit->count)
@@ -281,8 +286,8 @@ static const char *why_not(const struct unit *unit)
 	return NULL;
 }
 
-/* Said now, not by a service that does not start: by parsing it with a program behind, which an
- * option that lacks its value would take. */
+/* Parses the options now, so that a mistake is told here and not by a service that does not start.
+ * A program is put behind them: an option that lacks its value would take it. */
 static bool is_understood(const struct service *service)
 {
 	static const char *const beside[] = {"race", "heap", "stack", "uninit", "run"};

@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* By how the names begin; the first that fits. What fits none is shown last. */
+/* Counters are shown in groups by how their names begin; the first group that fits has it. Counters
+ * that fit none are shown last. */
 static const struct group {
 	const char *title;
 	const char *beginnings[16];

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `--stats` prints at the end: counts that are not zero, what belongs together side by side.
- */
+/* What `--stats` prints at the end: counts that are not zero, grouped. */
 #ifndef CLI_STATISTICS_H
 #define CLI_STATISTICS_H
 
@@ -25,7 +24,7 @@ struct statistics {
 	unsigned count, left_out;
 };
 
-/* The value of the option, NULL for none. 0; 2: there is no such choice, and said so. */
+/* Parses the option's value; NULL: it has none. 0; 2: there is no such choice, which was said. */
 int statistics_parse(const char *text, enum statistics_choice *choice);
 
 /* A control_count_fn; `context` is a struct statistics. */

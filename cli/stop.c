@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PATIENCE_MS 30000 /* for what it still has to tell */
+#define PATIENCE_MS 30000 /* how long a controller may take for what it still has to tell */
 
 struct stopping {
 	pid_t pid; /* of a controller or of what it watches; 0: all */
@@ -31,7 +31,7 @@ static bool is_meant(const struct stopping *stopping, const struct controller *c
 	return false;
 }
 
-/* -errno; it has been seen to end otherwise. */
+/* Asks a controller to end and waits until it has. 0, or -errno. */
 static int end_controller(pid_t pid)
 {
 	int process = (int)raw_syscall3(SYS_pidfd_open, pid, 0, 0), err = 0;

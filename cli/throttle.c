@@ -126,7 +126,7 @@ static bool is_meant(const struct area_limit *shared, const struct limit *limit)
 	       (!limit->threads || strcmp(shared->threads, limit->threads) == 0);
 }
 
-/* The limit of the same counter, and of the same threads where some are named. */
+/* Replaces the limit of the same counter and, if threads are named, of the same threads. */
 static int change(struct area *area, const struct limit *limit)
 {
 	uint32_t found = AREA_LIMITS;
@@ -167,7 +167,7 @@ static void tell_statistics(const struct throttle_command *command, struct contr
 	statistics_print(&statistics, command->stats, stderr);
 }
 
-/* Until this command is ended; then the program goes on without a limit. */
+/* Runs until this command is ended; then the program goes on without a limit. */
 static int run_attached(const struct throttle_command *command, struct control *control)
 {
 	int status = attach_begin(control, command->pid);
@@ -234,8 +234,8 @@ static int throttle_program(const struct throttle_command *command)
 	return status;
 }
 
-/* Of a program under trapline; else it is entered, where a limit is given, or it is said why that
- * is not permitted. */
+/* Changes the limits of a program that runs under trapline. If it does not, it is entered if there
+ * is a limit to set, or it is said why that is not permitted. */
 static int change_running(const struct throttle_command *command)
 {
 	struct area *area;

@@ -66,7 +66,7 @@ static const struct {
 };
 #define COUNTERS (sizeof(counters) / sizeof(counters[0]))
 
-/* The limits since the last --and, and what is said once for all of them. */
+/* The limits since the last --and, and the options that apply to all of them. */
 struct group {
 	unsigned first;
 	const char *threads;
@@ -114,7 +114,7 @@ static int wrong(const char *option, const char *value, const char *expected)
 	return 2;
 }
 
-/* A number above 0 and the text behind it. */
+/* Reads a number above 0; *end is the text behind it. */
 static bool parse_number(const char *text, double *number, const char **rest)
 {
 	char *end;
@@ -238,7 +238,7 @@ static int parse_amount(const struct limit *limit, const char *option, const cha
 	return parse_count(text, "", amount) ? 0 : wrong(option, text, "a number");
 }
 
-/* The group is complete: give its limits what was said for all of them. */
+/* Completes the group: gives each of its limits the options that apply to all. */
 static int end_group(struct throttle_command *command, struct group *group)
 {
 	int err = 0;

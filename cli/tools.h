@@ -10,25 +10,26 @@
 struct tools_chosen {
 	const struct tl_tool *tool[TOOL_SET_MAX];
 	unsigned count;
-	bool loaded; /* some of them from shared objects */
+	bool loaded; /* some of them come from shared objects */
 };
 
-/* `names`, with commas between them: ours by their names, or others by the paths of their shared
- * objects, which have a '/' or end in ".so". One that is named again counts once. STATUS_OK; or
- * with one sentence on stderr STATUS_USAGE, there is none of a name or they are too many, or
- * STATUS_FAILED, one cannot be loaded. */
+/* Adds the tools in `names`, which has commas between them: ours by their names, others by the
+ * paths of their shared objects, which have a '/' or end in ".so". A tool that is named again
+ * counts once. STATUS_OK; or, with one sentence on stderr, STATUS_USAGE: there is none of a name,
+ * or they are too many; STATUS_FAILED: one cannot be loaded. */
 int tools_add(struct tools_chosen *chosen, const char *names);
 
-/* Does it want the program to guard blocks of its heap? */
+/* Does the tool want the program to guard blocks of its heap? */
 bool tools_wants_guards(const struct tl_tool *tool);
-/* … and can it do nothing without? */
+/* Can the tool do nothing without these guards? */
 bool tools_needs_guards(const struct tl_tool *tool);
 
-/* The heap of a program that no library can be loaded into is seen by none of those: each is told
- * of. True where that leaves nothing to do. */
+/* If no library can be loaded into the program, says of each tool that needs guards that it sees
+ * none of its blocks. True: no other tool is left, so there is nothing to do. */
 bool tools_are_blind(const struct tl_tool *const tool[], unsigned count, const char *program);
 
-/* What stands on a program's allocations needs them interposed from its start: said, if so. */
+/* A tool that needs a program's allocations interposed from its start cannot attach to one that
+ * runs: says so. True: there is such a tool. */
 bool tools_cannot_attach(const struct tl_tool *const tool[], unsigned count);
 
 #endif

@@ -85,7 +85,8 @@ static void take_command(struct unit *unit, const char *value)
 		unit->count++;
 }
 
-/* Lists and single values alike: an empty one takes back what was said before. */
+/* Takes a setting, be it a list or a single value: an empty value takes back what was said
+ * before. */
 static void take_setting(struct unit *unit, const char *name, bool set)
 {
 	const struct {
@@ -163,7 +164,7 @@ static bool read_file(struct unit *unit, const char *path)
 	return true;
 }
 
-/* Of an instance, "getty@tty1", the template's. */
+/* An instance, "getty@tty1", has its template's unit file. */
 static bool read_unit_file(struct unit *unit, const char *root, const char *name, int length)
 {
 	for (size_t i = 0; i < FOLDER_COUNT; i++) {
@@ -189,7 +190,7 @@ static const char *base_name(const char *path)
 	return strrchr(path, '/') + 1;
 }
 
-/* One of the same name in a folder before hides it. */
+/* Adds a drop-in unless one of the same name was found in an earlier folder, which hides it. */
 static void add_drop_in(struct drop_ins *found, const char *folder, const char *name)
 {
 	size_t length = strlen(name);
@@ -238,7 +239,7 @@ bool unit_read(struct unit *unit, const char *root, const char *name)
 	    !(instance && read_unit_file(unit, root, name, (int)(instance + 1 - name))))
 		return false;
 	find_drop_ins(&found, root, name, length);
-	/* systemd takes those of the template too, where no other has its name. */
+	/* systemd takes the template's drop-ins, too, unless another has the same name. */
 	if (instance)
 		find_drop_ins(&found, root, name, (int)(instance + 1 - name));
 	qsort(found.path, found.count, sizeof(found.path[0]), compare);

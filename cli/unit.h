@@ -10,7 +10,7 @@
 #define UNIT_COMMANDS_MAX 16
 
 struct unit {
-	char *path;			  /* of the unit file; owned, as are the others */
+	char *path;			  /* of the unit file; this and the other texts are owned */
 	char *command[UNIT_COMMANDS_MAX]; /* ExecStart=, with its prefixes */
 	size_t count;
 	bool too_many;

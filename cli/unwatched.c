@@ -9,10 +9,11 @@
 #include <string.h>
 
 #define LIBRARY "libtrapline-agent.so"
-#define WATCHES_FEW 10	 /* in a whole run */
-#define REFUSALS_MANY 10 /* for each watch */
+#define WATCHES_FEW 10	 /* fewer watches than this in a whole run are few */
+#define REFUSALS_MANY 10 /* so many refusals for each watch are many */
 
-/* Counters of what kept processes from being watched; of equal ones the first is told. */
+/* Counters of what kept processes from being watched. Of equal counts the first one here is
+ * told. */
 static const struct reason {
 	const char *counter, *words;
 } reasons[] = {
@@ -37,8 +38,8 @@ static const struct reason {
 
 #define REASON_COUNT (sizeof(reasons) / sizeof(reasons[0]))
 
-/* Who asked for every block of the heap is to know what became of those that were not guarded, or
- * not for as long as others. */
+/* Somebody who asked for every block of the heap is told which blocks were not guarded, or not for
+ * as long as others. */
 static const struct shortfall {
 	const char *counter, *words;
 } shortfalls[] = {
@@ -59,7 +60,7 @@ static const struct shortfall {
 struct tally {
 	uint64_t watched, ending, reason[REASON_COUNT];
 	uint64_t watches, refused, paused;
-	uint64_t guards, shortfall[SHORTFALL_COUNT]; /* blocks of the heap */
+	uint64_t guards, shortfall[SHORTFALL_COUNT]; /* counts of blocks of the heap */
 };
 
 static void take(void *context, const char *name, uint64_t value, const char *meaning)
@@ -97,7 +98,7 @@ static size_t main_reason(const struct tally *tally)
 	return most;
 }
 
-/* Where nobody may open an event that is the reason, whatever else was counted. */
+/* If no event may be opened at all, that is the reason, whatever else was counted. */
 static bool tell_refusal(const char *nothing, const char *counter, uint64_t count)
 {
 	const struct probe_outcome *outcome = probe_outcome(PROBE_PERMISSION);
@@ -109,7 +110,7 @@ static bool tell_refusal(const char *nothing, const char *counter, uint64_t coun
 	return true;
 }
 
-/* Whether anything was. */
+/* Tells why no process was watched, or few. False: there is nothing to tell. */
 static bool tell_processes(const struct tally *tally, const char *nothing)
 {
 	size_t most = main_reason(tally);
@@ -138,7 +139,7 @@ static bool tell_processes(const struct tally *tally, const char *nothing)
 	return true;
 }
 
-/* Of a tool that samples: where it set watches, and could not. */
+/* Tells how many watches a sampling tool set, and how many it could not set. */
 static void tell_watches(const struct tally *tally)
 {
 	bool refused = tally->refused >= tally->paused;
@@ -171,7 +172,7 @@ void unwatched_tell(const struct control *control, const char *nothing)
 	struct tally tally = {0};
 
 	control_counts(control, take, &tally);
-	/* A process that became a program which is not watched refuses watches, too. */
+	/* Watches are also refused where a watched process became a program that is not watched. */
 	if (!tell_processes(&tally, nothing) && tally.watched)
 		tell_watches(&tally);
 	if (control_guards_all(control))

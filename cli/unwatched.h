@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* At the end: was anything watched, and if little was, why? */
+/* Tells, at the end, whether anything was watched, and if little was, why. */
 #ifndef CLI_UNWATCHED_H
 #define CLI_UNWATCHED_H
 
 #include "control/control.h"
 
-/* Lines on standard error, each with the counter that tells most, or none. `nothing` is what it
- * means that no process took part: "nothing was watched". */
+/* Prints lines on standard error, each with the counter that explains most, or none. `nothing`: the
+ * words for a run in which no process took part, "nothing was watched". */
 void unwatched_tell(const struct control *control, const char *nothing);
 
 #endif

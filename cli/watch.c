@@ -75,7 +75,7 @@ static int cannot_observe(pid_t pid, int err)
 	return STATUS_FAILED;
 }
 
-/* Hits that nobody counted, since no event was open in the thread when it made them. */
+/* Tells of threads in which no event could be opened: nobody counted what they did then. */
 static void tell_threads(const struct program *program)
 {
 	if (observe_uncovered(program))
@@ -129,7 +129,8 @@ static int observe(struct watch_command *command, struct watch *watch, struct co
 	return watch_refused(watch) ? STATUS_USAGE : STATUS_OK;
 }
 
-/* A thread must wait until its block is watched: so a handler is put in, as race -p does. */
+/* Puts a handler into the process, as race -p does, since a thread must wait until its block is
+ * watched. */
 static int enter(struct watch_command *command, struct watch *watch, struct control *control)
 {
 	int status;

@@ -168,7 +168,7 @@ static int take_condition(struct watch_command *command, const char *text)
 	return 2;
 }
 
-/* gdb asks its user, who must be there, or reads a file. */
+/* gdb asks its user, so there must be one at a terminal, or a file of commands. */
 static int take_gdb(struct watch_command *command, const char *file)
 {
 	int terminal;
@@ -300,7 +300,8 @@ static int parse(struct watch_command *command, int argc, char **argv)
 	return 0;
 }
 
-/* From outside a thread is past its access when we hear of it. */
+/* From outside, a thread is past its access when we hear of the hit, so actions at the access are
+ * refused. */
 static int check_pid(const struct watch_command *command)
 {
 	if (!command->pid && command->control.duration) {

@@ -23,7 +23,7 @@ static const char *find_nearest(const char *typed, const struct option *known)
 	return nearest < 0 ? NULL : names[nearest];
 }
 
-/* Of an option that there is, optopt holds the code. */
+/* If the option exists, optopt holds its code. */
 static void tell_long(const char *command, const char *typed, const struct option *known)
 {
 	const char *meant = optopt ? NULL : find_nearest(typed + 2, known);

@@ -5,13 +5,14 @@
 #include <getopt.h>
 
 /*
- * What getopt_long(), asked with a string that begins with ':' after any '+', has just refused with
- * `code` ('?' or ':'): says so, and which option was probably meant. Returns STATUS_USAGE.
+ * Says what getopt_long() has just refused with `code` ('?' or ':'), and which option was probably
+ * meant. getopt_long() must have been asked with a string that begins with ':' after any '+'.
+ * Returns STATUS_USAGE.
  */
 int wrong_option(const char *command, char *const argv[], const struct option *known, int code);
 
-/* `path` was given to -o, --output: says so where that names no file, being empty or the -- that
- * was to follow. Returns STATUS_USAGE, else STATUS_OK. */
+/* `path` was given to -o or --output. If it names no file, being empty or the -- that was to
+ * follow, says so and returns STATUS_USAGE; else STATUS_OK. */
 int wrong_output(const char *command, const char *path);
 
 #endif

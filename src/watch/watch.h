@@ -39,9 +39,9 @@ struct watch_options {
 	bool repoint;  /* follow pointers again when they change */
 	bool regions;  /* the program has the library that can open regions */
 	bool children; /* watch forked and executed children too */
+	bool stack;    /* print the whole stack */
 	/* slots may rest to keep to a budget; values then help to count what was not seen */
-	bool stack;
-	bool sampled;	   /* to keep to a budget: values help to count what was not seen */
+	bool sampled;
 	bool stack_needed; /* each hit is unwound, for the output */
 	struct condition condition;
 	const char *thread; /* glob of the names of threads whose hits are shown; NULL: of all */
