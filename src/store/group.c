@@ -12,14 +12,15 @@
 
 struct row {
 	struct finding *finding;
-	char *group;	/* NULL: it stands alone */
-	bool answer;	/* to what somebody asked, and no mistake of the program's */
-	bool libraries; /* its places are in the system's libraries alone */
-	unsigned best;	/* rank in the group */
-	uint64_t count; /* of the whole group */
+	char *group;	/* NULL: the finding stands alone */
+	bool answer;	/* it answers a question, and is no mistake of the program's */
+	bool libraries; /* all its places are in the system's libraries */
+	unsigned best;	/* rank of the surest in the group */
+	uint64_t count; /* sum of the group's counts */
 };
 
-/* Who allocated the block, as far as its stack names anybody behind the allocator itself. */
+/* Who allocated the block: the first frame of its stack behind the allocator itself; NULL: none is
+ * known. */
 static const struct finding_frame *allocator(const struct finding_object *object)
 {
 	for (size_t i = 1; i < object->stack.count; i++)
@@ -123,7 +124,7 @@ static int compare(const void *first, const void *second)
 	return compare_findings(a->finding, b->finding);
 }
 
-/* Findings without a group are one each. */
+/* Adds up the groups; a finding without a group is one of its own. */
 static void sum_up(struct row *row, size_t count)
 {
 	size_t from, length;
@@ -162,7 +163,7 @@ int finding_groups_sort(struct finding **findings, size_t count)
 				strcmp(findings[i]->kind, FINDING_HIT) == 0;
 		row[i].libraries = finding_is_of_libraries(findings[i]);
 		finding_group(findings[i], name);
-		/* Without the memory for it, it stands alone. */
+		/* If memory is short the finding stands alone. */
 		row[i].group = name[0] ? strdup(name) : NULL;
 	}
 	qsort(row, count, sizeof(*row), compare_groups);

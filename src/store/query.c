@@ -71,10 +71,11 @@ static bool is_build(const char *build, const char *wanted)
 	return !strncmp(build, wanted, strlen(wanted));
 }
 
-/* When a finding was seen first and last, and in which build: decides new= and gone=. */
+/* When a finding was seen first and last, and in which build: by this new= and gone= are
+ * decided. */
 struct span {
 	uint64_t first, last;
-	bool in_build; /* seen with the build of the term */
+	bool in_build; /* it was seen with the build that the term names */
 };
 
 static struct span span_of(const struct query_term *term, const struct sighting *sightings,

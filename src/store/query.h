@@ -38,8 +38,8 @@ enum query_key {
 
 struct query_term {
 	enum query_key key;
-	const char *value; /* the caller's */
-	uint64_t time;	   /* of a date; of a build: its first sighting, filled in by the store */
+	const char *value; /* the caller's text */
+	uint64_t time;	   /* of a date; or a build's first sighting, which the store fills in */
 };
 
 #define QUERY_TERMS_MAX 32
@@ -57,16 +57,16 @@ struct sighting {
 
 int query_add(struct query *query, const char *text, struct report_error *error);
 
-bool query_is_build(enum query_key key); /* needs the build's first sighting */
+bool query_is_build(enum query_key key); /* does the term need the first sighting of a build? */
 
-/* Whether the terms about sightings hold for one finding's. */
+/* Do the terms about sightings hold for those of one finding? */
 bool query_selects_sightings(const struct query *query, const struct sighting *sightings,
 			     size_t count);
 
-/* Whether the terms about the finding itself hold. */
+/* Do the terms about the finding itself hold? */
 bool query_selects_finding(const struct query *query, const struct finding *finding);
 
-/* Both, for a finding that comes from a file and is its own only sighting. */
+/* Do both hold for a finding that comes from a file and so is its own only sighting? */
 bool query_selects(const struct query *query, const struct finding *finding);
 
 #endif

@@ -8,9 +8,9 @@
 #include <string.h>
 
 struct set_entry {
-	unsigned file;	/* in which the finding was last met */
-	uint64_t other; /* count in the earlier file where it was largest */
-	uint64_t here;	/* sum in this file */
+	unsigned file;	/* number of the file in which the finding was met last */
+	uint64_t other; /* count in that earlier file which had the largest */
+	uint64_t here;	/* sum of the counts in this file */
 };
 
 struct finding_set *finding_set_create(void)
@@ -79,7 +79,7 @@ static int rebuild_table(struct finding_set *set, size_t size)
 	return 0;
 }
 
-/* Room for one more, and a table at most half full. */
+/* Makes room for one more entry, and keeps the table at most half full. */
 static int reserve(struct finding_set *set)
 {
 	size_t wanted = set->capacity ? set->capacity * 2 : 64;
@@ -127,7 +127,7 @@ static void merge_occurrences(struct finding *to, const struct finding *from)
 				       false);
 }
 
-/* Everything but the count. */
+/* Merges everything but the count. */
 static void merge_facts(struct finding *to, const struct finding *from)
 {
 	size_t i;
@@ -140,7 +140,8 @@ static void merge_facts(struct finding *to, const struct finding *from)
 	if (from->certainty > to->certainty)
 		to->certainty = from->certainty;
 	for (i = 0; i < from->evidence_count; i++)
-		finding_add_evidence(to, from->evidence[i]); /* past the bound it is left out */
+		/* what exceeds the bound is left out */
+		finding_add_evidence(to, from->evidence[i]);
 	merge_occurrences(to, from);
 	merge_times(to, from);
 }
@@ -219,7 +220,7 @@ static unsigned count_distinct(const char **texts, size_t count)
 	return distinct;
 }
 
-/* Runs, hosts and builds of the findings of one id; scratch holds `count` pointers. */
+/* Counts the runs, hosts and builds of the findings of one id; scratch holds `count` pointers. */
 static void count_spread(struct finding *into, struct finding **group, size_t count,
 			 const char **scratch)
 {
@@ -227,7 +228,7 @@ static void count_spread(struct finding *into, struct finding **group, size_t co
 	size_t i;
 
 	if (count == 1 && into->runs)
-		return; /* already merged, as from a store */
+		return; /* the findings come from a store, which has counted them */
 	for (i = 0; i < count; i++)
 		scratch[i] = group[i]->host ? group[i]->host : "";
 	hosts = count_distinct(scratch, count);

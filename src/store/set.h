@@ -15,30 +15,30 @@ struct finding_set {
 	size_t count;
 	size_t capacity;
 	struct set_entry *entries; /* private, parallel to findings */
-	size_t *table;		   /* private: open addressing, index + 1 */
+	size_t *table;		   /* private: open addressing; an index into `entries` plus 1 */
 	size_t table_size;
-	unsigned file; /* private: which file is being read */
+	unsigned file; /* private: number of the file that is being read */
 	bool folded;
 };
 
 struct finding_set *finding_set_create(void); /* NULL: memory is short */
 void finding_set_destroy(struct finding_set *set);
 
-/* Takes the finding over, also when it fails with -ENOMEM. A finding without an id gets one, and
- * one without a run the run "-". */
+/* Takes the finding over, even when it fails with -ENOMEM. A finding without an id is given one,
+ * and one without a run the run "-". */
 int finding_set_add(struct finding_set *set, struct finding *finding);
 
-/* Findings added from now on come from another file than those before. */
+/* Findings that are added from now on come from another file than those before. */
 void finding_set_next_file(struct finding_set *set);
 
-/* From one entry per run and id to one per id, surest and most frequent first. Nothing may be added
- * afterwards. */
+/* Joins the entries of all runs of one id, and sorts by sureness, then by count. Nothing may be
+ * added afterwards. */
 int finding_set_fold(struct finding_set *set);
 
 /* Sorts by id, then run: the order in which concurrent writers of a store must go. */
 void finding_set_sort_by_id(struct finding_set *set);
 
-/* Whether a finding of this id is there; in a folded set only. */
+/* Is a finding of this id in the set? Only for folded sets. */
 bool finding_set_contains(const struct finding_set *set, const char *id);
 
 #endif

@@ -17,7 +17,7 @@
 #define ATTEMPTS 8
 #define NUMBER_SIZE 24
 
-/* postgres://…, postgresql://…, or words with KEY=VALUE. */
+/* Is it the name of a server: postgres://…, postgresql://…, or words with KEY=VALUE? */
 static bool store_is_server(const char *where)
 {
 	const char *equals = strchr(where, '=');
@@ -35,7 +35,8 @@ bool store_is_database(const char *path)
 	FILE *stream;
 	bool is;
 
-	/* Not a pipe: the bytes read here would be missing when it is read as JSON Lines. */
+	/* A pipe is not looked into: bytes read here would be missing when it is read as JSON
+	 * Lines. */
 	if (stat(path, &status) || !S_ISREG(status.st_mode))
 		return false;
 	stream = fopen(path, "re");
@@ -54,7 +55,7 @@ static int execute(struct store *store, const char *sql, struct report_error *er
 
 typedef int transaction_fn(struct store *store, void *arg, struct report_error *error);
 
-/* Runs fn in a transaction, again from its beginning when another writer was in the way. */
+/* Runs fn in a transaction, and again from the beginning when another writer was in the way. */
 static int transact(struct store *store, const char *begin, transaction_fn *fn, void *arg,
 		    struct report_error *error)
 {
@@ -148,7 +149,7 @@ static int store_body(struct store *store, const struct finding *finding,
 	return err;
 }
 
-/* A run that has no name is told apart by what else is known of it. */
+/* The name of the finding's run. A run without a name is told apart by what else is known of it. */
 static char *run_name(const struct finding *finding)
 {
 	char *name = NULL, *clean;
@@ -216,7 +217,7 @@ int store_merge(struct store *store, struct finding_set *set, struct report_erro
 	return transact(store, store->backend->begin_write, merge, set, error);
 }
 
-/* The sightings of one id, gathered row by row. */
+/* The sightings of one id, collected row by row. */
 struct gathering {
 	const struct query *query;
 	char id[FINDING_ID_SIZE];
@@ -239,7 +240,8 @@ static int compare_texts(const void *first, const void *second)
 	return strcmp(*(const char *const *)first, *(const char *const *)second);
 }
 
-/* `member` is the offset of a text in struct sighting. When memory is short: the upper bound. */
+/* How many different texts there are. `member`: the text's offset in struct sighting. If memory is
+ * short, the upper bound. */
 static unsigned count_distinct(const struct gathering *gathering, size_t member)
 {
 	const char **texts = calloc(gathering->count, sizeof(*texts));
@@ -337,7 +339,7 @@ static int check_sighting(size_t columns, const char *const *values, struct repo
 		if (!values[i])
 			return report_error(error, -EILSEQ,
 					    "the store is damaged: a value is missing");
-	/* The id is printed without escaping, so it must be hexadecimal digits alone. */
+	/* The id is printed without escaping, so it is checked to be hexadecimal digits. */
 	if (strlen(values[0]) != FINDING_ID_SIZE - 1 ||
 	    strspn(values[0], "0123456789abcdef") != FINDING_ID_SIZE - 1)
 		return report_error(error, -EILSEQ, "the store is damaged: '%.40s' is not an id",
@@ -371,7 +373,7 @@ static int take_time(void *arg, size_t columns, const char *const *values,
 	return 0;
 }
 
-/* Fills in when the builds that the query names were first seen. */
+/* Fills in when each build that the query names was first seen. */
 static int resolve_builds(struct store *store, struct query *query, struct report_error *error)
 {
 	char length[NUMBER_SIZE];
@@ -517,7 +519,8 @@ static const char *text_or_null(struct finding *finding, const char *text)
 	return *text ? finding_string(finding, text) : NULL;
 }
 
-/* Clears the fields of a stored finding that belong to the run that was stored, not to this one. */
+/* Clears the fields of a stored finding that were true of the run that stored it, not of this
+ * one. */
 static void forget_run(struct finding *finding)
 {
 	finding->pid = 0;

@@ -18,22 +18,22 @@
 
 struct store;
 
-/* Whether the file begins as a SQLite database does. */
+/* Does the file begin as a SQLite database does? */
 bool store_is_database(const char *path);
 
-/* `create`: make file or tables when they are missing, the file with mode 0600. 0 or -errno. */
+/* `create`: make the file, with mode 0600, or the tables if they are missing. 0 or -errno. */
 int store_open(struct store **store, const char *where, bool create, struct report_error *error);
 void store_close(struct store *store); /* NULL is allowed */
 
-/* The set must not be folded; it is sorted. */
+/* Merges the set, which must not be folded, and sorts it. */
 int store_merge(struct store *store, struct finding_set *set, struct report_error *error);
 
 /* Adds what the query selects to the set, one finding per id, and folds the set. */
 int store_select(struct store *store, const struct query *query, struct finding_set *set,
 		 struct report_error *error);
 
-/* Adds one finding per finding and run, as the run's own output would have it; nothing is folded,
- * so a store may be merged into another. */
+/* Adds one finding for each finding and run, as that run's own output would have it. Nothing is
+ * folded, so one store may be merged into another. */
 int store_read(struct store *store, struct finding_set *set, struct report_error *error);
 
 #endif

@@ -10,7 +10,8 @@
 
 struct store;
 
-/* One row; a column is NULL where the database has NULL. Returns 0, or -errno to stop. */
+/* Called for each row; a column is NULL where the database has NULL. Returns 0, or -errno to
+ * stop. */
 typedef int store_row_fn(void *arg, size_t columns, const char *const *values,
 			 struct report_error *error);
 

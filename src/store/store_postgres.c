@@ -71,7 +71,8 @@ static int load_libpq(struct libpq *pq, struct report_error *error)
 	return 0;
 }
 
-/* Serialization failure, deadlock, or two writers creating the same row or table at once. */
+/* Was it a serialisation failure, a deadlock, or two writers' creating the same row or table at
+ * once? */
 static bool is_collision(const char *state)
 {
 	return state && (!strcmp(state, "40001") || !strcmp(state, "40P01") ||
@@ -176,7 +177,7 @@ static void close_postgres(struct store *store)
 
 	if (postgres->connection)
 		postgres->pq.PQfinish(postgres->connection);
-	/* libpq stays loaded: what it registered at exit must not be unmapped. */
+	/* libpq stays loaded, since it has registered functions to be called at exit. */
 	free(postgres);
 }
 

@@ -85,7 +85,7 @@ static int execute(struct store *store, const char *sql, const char *const *para
 
 struct seen {
 	const char *path;
-	unsigned found; /* bit per expected entry */
+	unsigned found; /* a bit for each expected entry */
 };
 
 static int check_entry(void *arg, size_t columns, const char *const *values,
@@ -209,7 +209,8 @@ static int harden(struct store_sqlite *sqlite, struct report_error *error)
 	return err;
 }
 
-/* The file exists with mode 0600 before SQLite opens it; its journal gets the same mode. */
+/* Creates the file with mode 0600 before SQLite opens it; SQLite gives its journal the same
+ * mode. */
 static int create_file(const char *path, struct report_error *error)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
@@ -241,7 +242,8 @@ int store_sqlite_open(struct store **store, const char *path, bool create,
 	sqlite->path = strdup(path);
 	if (!sqlite->path)
 		err = report_error(error, -ENOMEM, "memory is short");
-	/* Read-write also to read: a journal that a killed writer left must be rolled back. */
+	/* The file is opened for writing even to be read: a journal that a killed writer left must
+	 * be rolled back. */
 	else if (sqlite3_open_v2(path, &sqlite->database, SQLITE_OPEN_READWRITE, NULL))
 		err = report_error(error, -EIO, "%.200s: cannot open the store: %.200s", path,
 				   sqlite3_errmsg(sqlite->database));

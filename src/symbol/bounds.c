@@ -33,7 +33,7 @@ int symbol_bounds_find(struct symbol_modules *modules, uint64_t pc, uint64_t *st
 	return pc >= *start && pc < *end ? 0 : -ENOENT;
 }
 
-/* A section of the file, where its linked address is. */
+/* A section of the file, and the linked address at which it is. */
 struct part {
 	const uint8_t *bytes;
 	uint64_t address, length;
@@ -50,7 +50,7 @@ static bool find_part(struct symbol_object *object, const char *name, struct par
 	return true;
 }
 
-/* The number at `offset`, which a bad file may let lie anywhere; 0: outside. */
+/* The number at `offset`, which a bad file may put anywhere; 0: it is outside the section. */
 static int32_t number_at(const struct part *part, uint64_t offset)
 {
 	int32_t number = 0;
@@ -60,13 +60,15 @@ static int32_t number_at(const struct part *part, uint64_t offset)
 	return number;
 }
 
-/* Of .eh_frame_hdr as linkers write it (Linux Standard Base, 10.6.2): version 1, pcrel sdata4,
- * udata4, and a table of datarel sdata4: functions' starts in order, and their entries. */
+/* How .eh_frame_hdr begins as linkers write it (Linux Standard Base, 10.6.2): version 1, pcrel
+ * sdata4, udata4, and a table of datarel sdata4, which has the functions' starts in order, each
+ * with its entry. */
 static const uint8_t usual_header[4] = {1, 0x1b, 0x03, 0x3b};
-#define TABLE 12	/* offset of the table */
-#define TABLE_ENTRY 8	/* bytes */
-#define ENTRY_START 8	/* in an entry of .eh_frame: its function's start, pcrel sdata4 … */
-#define ENTRY_LENGTH 12 /* … and length */
+#define TABLE 12      /* bytes from the beginning to the table */
+#define TABLE_ENTRY 8 /* bytes of one of its rows */
+/* bytes from an entry of .eh_frame to its function's start, pcrel sdata4 … */
+#define ENTRY_START 8
+#define ENTRY_LENGTH 12 /* … and to the function's length */
 
 static int find_entry(const struct part *header, uint64_t address, uint64_t *start, uint64_t *entry)
 {
@@ -92,7 +94,8 @@ static int find_entry(const struct part *header, uint64_t address, uint64_t *sta
 	return 0;
 }
 
-/* Linkers write no .eh_frame_hdr into static programs: their entries stand in no order. */
+/* Searches .eh_frame itself, whose entries are in no order: linkers write no .eh_frame_hdr into
+ * static programs. */
 static int search_entries(const struct part *frames, uint64_t address, uint64_t *start,
 			  uint64_t *entry)
 {
@@ -105,7 +108,7 @@ static int search_entries(const struct part *frames, uint64_t address, uint64_t 
 		*entry = frames->address + at;
 		*start = *entry + ENTRY_START +
 			 (uint64_t)(int64_t)number_at(frames, at + ENTRY_START);
-		/* A common entry has 0 where others lead to theirs. */
+		/* An entry that others share (CIE) has 0 where these have the distance to it. */
 		if (number_at(frames, at + 4) &&
 		    address - *start < (uint32_t)number_at(frames, at + ENTRY_LENGTH))
 			return 0;
@@ -113,7 +116,8 @@ static int search_entries(const struct part *frames, uint64_t address, uint64_t 
 	return -ENOENT;
 }
 
-/* Nothing leads to an entry that was searched for: one of another form may look like it. */
+/* Asks libdw whether it has the same bounds. No table led to an entry that was searched for, and
+ * one of another form may look like it. */
 static int confirm(struct symbol_modules *modules, uint64_t pc, uint64_t start, uint64_t end)
 {
 	uint64_t low, high;
@@ -144,7 +148,7 @@ int symbol_bounds_whole(struct symbol_modules *modules, uint64_t pc, uint64_t *s
 		   : search_entries(&frames, pc - module->bias, start, &entry))
 		return -ENOENT;
 	at = entry - frames.address;
-	/* An entry of another form does not lead back to where the table says. */
+	/* An entry of another form does not have the function's start that the table has. */
 	if (entry + ENTRY_START + (uint64_t)(int64_t)number_at(&frames, at + ENTRY_START) != *start)
 		return -ENOENT;
 	*start += module->bias;

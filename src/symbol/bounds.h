@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bounds of functions from unwind tables: there in stripped files too. */
+/* Bounds of functions from unwind tables, which stripped files have, too. */
 #ifndef SYMBOL_BOUNDS_H
 #define SYMBOL_BOUNDS_H
 

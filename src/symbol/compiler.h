@@ -14,7 +14,7 @@ const char *symbol_compilers(struct symbol_modules *modules, uint64_t pc, size_t
 /* The compiler of the code at `pc` and its options, in its own words (DW_AT_producer: "GNU C17
  * 12.2.0 …"); NULL without debug information. */
 const char *symbol_producer(struct symbol_modules *modules, uint64_t pc);
-/* Is it one of GCC's compilers, and not its assembler? */
+/* Is it one of GCC's compilers? Its assembler does not count. */
 bool symbol_producer_is_gcc(const char *producer);
 
 #endif

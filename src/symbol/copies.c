@@ -14,7 +14,7 @@
 struct walk {
 	const char *name;
 	struct symbol_copies *copies;
-	const char *function; /* around the entries looked at */
+	const char *function; /* function around the entries that are looked at */
 };
 
 static void note_inlined(struct walk *walk)
@@ -36,8 +36,8 @@ static void walk_children(struct walk *walk, Dwarf_Die *parent, int depth)
 		int tag = dwarf_tag(&die);
 		const char *name;
 
-		/* Abstract instances have no code: what is inlined into them counts where they are.
-		 */
+		/* An abstract instance has no code of its own: functions inlined into it are
+		 * counted where it was inlined in turn. */
 		if (tag == DW_TAG_subprogram && !dwarf_hasattr(&die, DW_AT_low_pc) &&
 		    !dwarf_hasattr(&die, DW_AT_ranges))
 			continue;
@@ -63,7 +63,7 @@ static void find_inlined(Dwarf *dwarf, const char *name, struct symbol_copies *c
 	}
 }
 
-/* GCC's names of variants that do not share the function's code or signature. */
+/* Has the symbol GCC's name for a variant with code or parameters of its own? */
 static bool is_specialised(const char *symbol, const char *name)
 {
 	size_t length = strlen(name);

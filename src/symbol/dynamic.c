@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Entries of one table that are looked at. */
+/* Entries of one table that are looked at, at most. */
 #define SYMBOLS_MAX (1u << 20)
 
 bool symbol_table_find(struct symbol_object *object, const char *section,
@@ -35,7 +35,7 @@ bool symbol_dynamic_at(const struct symbol_dynamic *dynamic, uint64_t index, Elf
 	       memchr(*name, 0, dynamic->text.length - symbol->st_name);
 }
 
-/* Its references to itself were bound when it was linked (-Bsymbolic). */
+/* Was the library linked with -Bsymbolic, so that it uses its own variables? */
 static bool is_bound_to_itself(struct symbol_object *object)
 {
 	struct symbol_table table;
@@ -83,7 +83,7 @@ bool symbol_dynamic_bound(struct symbol_object *library, uint64_t address,
 	if (!symbol_dynamic_find(library, &own) || !symbol_dynamic_find(program, &others) ||
 	    is_bound_to_itself(library))
 		return false;
-	/* It can have several names: a library's `environ` is its `__environ`. */
+	/* A variable can have several names: a library's `environ` is its `__environ`. */
 	for (uint64_t i = 1; i < SYMBOLS_MAX && symbol_dynamic_at(&own, i, &symbol, &name); i++)
 		if (symbol.st_value == address && is_variable(&symbol) &&
 		    find_variable(&others, name, bound))

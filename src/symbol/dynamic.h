@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the dynamic linker is told: an object's dynamic symbols, and which of them stands for
- * another's. */
+/* What an object tells the dynamic linker: its dynamic symbols, and which of them stands for
+ * another object's. */
 #ifndef SYMBOL_DYNAMIC_H
 #define SYMBOL_DYNAMIC_H
 
@@ -16,7 +16,8 @@ struct symbol_table {
 	size_t length;
 };
 
-/* The dynamic symbols of one object; of a file that may have been made to harm us. */
+/* The dynamic symbols of one object. Nothing in them can be trusted: the file may have been made to
+ * harm us. */
 struct symbol_dynamic {
 	struct symbol_table symbol, text;
 };
@@ -24,13 +25,13 @@ struct symbol_dynamic {
 bool symbol_table_find(struct symbol_object *object, const char *section,
 		       struct symbol_table *table);
 bool symbol_dynamic_find(struct symbol_object *object, struct symbol_dynamic *dynamic);
-/* False: there is none of that index, or its name does not end. */
+/* False: there is no symbol of that index, or its name has no end. */
 bool symbol_dynamic_at(const struct symbol_dynamic *dynamic, uint64_t index, Elf64_Sym *symbol,
 		       const char **name);
 /*
- * Where a library's own variable at `address` really is, for the library itself too, when the
- * program defines a symbol of its name: by a copy (R_X86_64_COPY), or one of the program's own.
- * Addresses are the files' own. False: the library has it.
+ * Where a library's own variable at `address` really is. If the program defines a symbol of its
+ * name, as a copy (R_X86_64_COPY) or as a variable of its own, then it is there, for the library's
+ * code, too. Addresses are the files' own. False: it is in the library.
  */
 bool symbol_dynamic_bound(struct symbol_object *library, uint64_t address,
 			  struct symbol_object *program, uint64_t *bound);

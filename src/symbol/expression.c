@@ -93,7 +93,8 @@ static bool is_module_name(const char *text)
 	       strcmp(text, "[vdso]") == 0;
 }
 
-/* Cut at single colons; "::" belongs to a name. Returns how many, 0 if too many. */
+/* Cuts the text at single colons; "::" belongs to a name. Returns how many pieces there are; 0: too
+ * many. */
 static unsigned cut(char *text, char *pieces[PIECES_MAX])
 {
 	unsigned count = 1;
@@ -114,7 +115,8 @@ static unsigned cut(char *text, char *pieces[PIECES_MAX])
 	return count;
 }
 
-/* A name, with scopes: letters and "::", "~" before a destructor. Ends it by moving on. */
+/* Reads a name with its scopes: letters, "::", and "~" before a destructor. The name is ended by
+ * the next operator's being written over. */
 static char *read_name(struct reader *reader)
 {
 	char *start = reader->at;
@@ -163,14 +165,14 @@ static int read_step(struct reader *reader, char operator)
 			NULL, operator== '-' ? -(int64_t)number : (int64_t)number);
 }
 
-/* The operator at reader->at, which is moved past it; 0 at the end; -1 for anything else. */
+/* Takes the operator at reader->at. 0: the text ends there; -1: it is something else. */
 static int take_operator(struct reader *reader)
 {
 	char c = *reader->at;
 
 	if (c == 0)
 		return 0;
-	*reader->at++ = 0; /* ends the name before it */
+	*reader->at++ = 0; /* ends the name that stands before it */
 	if (c == '-' && *reader->at == '>') {
 		reader->at++;
 		return '>';
@@ -232,7 +234,7 @@ static int read_suffix(const char *piece, struct symbol_expression *expression, 
 	return complain(error, "neither a length nor r, w, rw or x", piece);
 }
 
-/* FUNCTION or FUNCTION+OFFSET; "operator+" and its like are names. */
+/* Takes the offset of FUNCTION+OFFSET off the name; "operator+" and its like are names. */
 static void take_block_offset(char *name, struct symbol_expression *expression)
 {
 	char *plus = strrchr(name, '+');
@@ -265,7 +267,7 @@ static int read_heap(char *piece, struct symbol_expression *expression, char *er
 	return 0;
 }
 
-/* How many pieces the place takes; the rest are suffixes. */
+/* Reads the place. Returns how many pieces it takes; those that follow are suffixes. */
 static int read_place(char *pieces[], unsigned count, struct symbol_expression *expression,
 		      unsigned *used, char *error)
 {

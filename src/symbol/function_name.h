@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of functions by symbol tables alone: what stripped files have left. */
+/* Names of functions by symbol tables alone, which are all that stripped files have. */
 #ifndef SYMBOL_FUNCTION_NAME_H
 #define SYMBOL_FUNCTION_NAME_H
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define RELOCATIONS_MAX 65536 /* of one section that are looked at */
+#define RELOCATIONS_MAX 65536 /* of one section, that are looked at at most */
 
 static bool is_linkage(const Elf64_Rela *relocation)
 {

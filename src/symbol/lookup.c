@@ -20,7 +20,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Entities of one name that are looked at: static functions of headers can be many. */
+/* Entities of one name that are looked at, at most: static functions of headers can be many. */
 #define SAME_NAME_MAX 4096
 
 static bool is_module(const struct symbol_module *module, const char *qualifier)
@@ -70,11 +70,11 @@ static bool is_operator(const char *text, size_t at)
 	       (!at || !is_of_identifier(text[at - 1]));
 }
 
-/* Of a demangled name: how long it is without its parameters. */
+/* The length of a demangled name without its parameters. */
 static size_t without_parameters(const char *text)
 {
 	size_t i = 0;
-	unsigned depth = 0; /* of templates' arguments */
+	unsigned depth = 0; /* how many "<" of templates' arguments are open */
 
 	while (text[i] && (text[i] != '(' || depth)) {
 		if (is_operator(text, i)) {
@@ -91,7 +91,7 @@ static size_t without_parameters(const char *text)
 	return i;
 }
 
-/* The same without the arguments of a template that it ends with. */
+/* The length without the arguments of a template that the name ends with. */
 static size_t without_arguments(const char *text, size_t length)
 {
 	unsigned depth = 0;
@@ -109,8 +109,8 @@ static size_t without_arguments(const char *text, size_t length)
 	return length;
 }
 
-/* Of a demangled name, from its parameters on: is it something within the function, as a lambda, a
- * local class's function or a static local is? */
+/* `text`: a demangled name from its parameters on. Does it name something within the function, as a
+ * lambda, a function of a local class, or a static local variable? */
 static bool is_within(const char *text)
 {
 	unsigned depth = 0;
@@ -122,12 +122,12 @@ static bool is_within(const char *text)
 		depth -= *text == ')';
 		text++;
 	} while (*text && depth);
-	/* const, volatile, & and && of a method. */
+	/* Behind a method's parameters may stand const, volatile, & and &&. */
 	text += strspn(text, " &constvaile");
 	return strncmp(text, "::", 2) == 0;
 }
 
-/* What compilers make for an entity, and do not name otherwise than after it. */
+/* Is it something that compilers make for another entity and name after it? */
 static bool is_made_for_another(const char *text)
 {
 	static const char *const beginnings[] = {"non-virtual thunk to ",
@@ -149,7 +149,7 @@ static bool is_made_for_another(const char *text)
 	return false;
 }
 
-/* Behind the last "::" that is not in a template's arguments. */
+/* What stands behind the last "::" that is not in a template's arguments. */
 static const char *last_identifier(const char *name)
 {
 	const char *last = name;
@@ -164,9 +164,10 @@ static const char *last_identifier(const char *name)
 	return last;
 }
 
-/* Linkage names have identifiers as they are: one without the last of `name` need not be demangled,
- * which takes long. Operators and destructors are written otherwise there, and the constructors of
- * std::string and its like are abbreviated. */
+/* May the linkage name be that of `name`? Demangling takes long, and linkage names have identifiers
+ * as they are: one that lacks the last identifier of `name` need not be demangled. Operators,
+ * destructors and the abbreviated constructors of std::string and its like are written otherwise
+ * there. */
 static bool may_be(const char *linkage, const char *name)
 {
 	const char *last = last_identifier(name);
@@ -179,8 +180,8 @@ static bool may_be(const char *linkage, const char *name)
 	return !length || memmem(linkage, strlen(linkage), last, length);
 }
 
-/* `name` is compared to the demangled linkage name, without parameters; of scopes it may have the
- * last ones alone. A part of a function that was moved away is none. */
+/* Does the linkage name, demangled and without parameters, end with `name`, of which outer scopes
+ * may be missing? A part of a function that the compiler put elsewhere does not count. */
 static bool is_scoped(const char *linkage, const char *name)
 {
 	char text[SYMBOL_DEMANGLED_MAX];
@@ -235,11 +236,12 @@ static void fill_entity(struct symbol_object *object, const struct symbol_module
 
 #define OTHERS_SHOWN 3
 
-/* Static ones of one name, each in a file of its own: copies of one from a header have its file. */
+/* Static entities of one name in several files. Copies of one from a header count as one: all have
+ * the header as their file. */
 struct homonyms {
 	char meant[PATH_MAX]; /* file of the one that is taken */
 	char others[SYMBOL_ERROR_MAX / 2];
-	unsigned count; /* of the others */
+	unsigned count; /* how many others there are */
 };
 
 static bool file_of(struct symbol_object *object, const struct symbol_entity *entity,
@@ -287,7 +289,8 @@ static void note_homonyms(struct symbol_object *object, const struct symbol_enti
 			 homonyms.others, homonyms.count > OTHERS_SHOWN ? ", …" : "");
 }
 
-/* A variable beats a function, and among equals what other files can see, which is sorted first. */
+/* A variable is preferred to a function, and among equals one that other files can see, which is
+ * sorted first. */
 static bool find_entity(struct symbol_object *object, const struct symbol_module *module,
 			const char *file, const char *name, struct symbol_found *found,
 			char note[SYMBOL_ERROR_MAX])
@@ -332,7 +335,7 @@ static void fill_name(const struct symbol_module *module, const struct symbol_na
 	};
 }
 
-/* By the names as people write them: each is demangled. */
+/* Compares names as people write them, so each is demangled. */
 static bool find_written(struct symbol_object *object, const struct symbol_module *module,
 			 const char *text, struct symbol_found *found)
 {
@@ -402,7 +405,7 @@ static int not_found(struct symbol_modules *modules, const char *qualifier, cons
 	return module_seen ? -ENOENT : -EAGAIN;
 }
 
-/* A library's variable can live in the program, see symbol_dynamic_bound(). */
+/* If a library's variable lives in the program (symbol_dynamic_bound()), takes that address. */
 static void use_copy(struct symbol_modules *modules, struct symbol_found *found)
 {
 	struct symbol_object *library = symbol_module_object(modules, found->module);
@@ -424,7 +427,8 @@ static void use_copy(struct symbol_modules *modules, struct symbol_found *found)
 	}
 }
 
-/* The program's own of a name that has no debug information comes before a library's that has. */
+/* Prefers the program's own variable, though it has no debug information, to that of a library that
+ * has some. */
 static void prefer_program(struct symbol_modules *modules, const char *name,
 			   struct symbol_found *found)
 {
@@ -453,7 +457,7 @@ int symbol_lookup(struct symbol_modules *modules, const char *qualifier, const c
 	for (size_t i = 0; qualifier && (module = symbol_modules_at(modules, i)); i++)
 		module_seen |= !module->gone && is_module(module, qualifier);
 	error[0] = '\0';
-	/* Debug information of all modules first: it has types. */
+	/* Debug information of all modules is asked first, since it has types. */
 	for (int pass = 0; pass < 3; pass++) {
 		for (size_t i = 0; (module = symbol_modules_at(modules, i)); i++) {
 			struct symbol_object *object = symbol_module_object(modules, module);

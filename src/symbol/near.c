@@ -6,10 +6,11 @@
 #include <string.h>
 
 #define LENGTH_MAX 64
-/* A name that contains the wanted one counts as this many typing errors, and more when longer. */
+/* A name that contains the wanted one counts as so many typing errors, and as more if it is
+ * longer. */
 #define SUBSTRING_DISTANCE 2
 
-/* Levenshtein distance, one row at a time. */
+/* The Levenshtein distance, computed row by row. */
 static unsigned edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
 	unsigned row[LENGTH_MAX + 1];

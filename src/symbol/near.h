@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names like one that is unknown: few typing errors away, or containing it. */
+/* Known names that are like an unknown one: a few typing errors away, or containing it. */
 #ifndef SYMBOL_NEAR_H
 #define SYMBOL_NEAR_H
 
@@ -14,9 +14,9 @@ struct symbol_near {
 	unsigned count;
 };
 
-/* Consider one more name, which must stay valid. */
+/* Considers one more name, which must stay valid. */
 void symbol_near_offer(struct symbol_near *near, const char *name);
-/* ": there is a, b and c", or nothing. */
+/* Writes ": there is a, b and c", or nothing. */
 void symbol_near_format(const struct symbol_near *near, char *text, size_t size);
 
 #endif

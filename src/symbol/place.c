@@ -15,7 +15,7 @@
 #include <limits.h>
 #include <string.h>
 
-/* The out-of-line function at [0], then the inlined ones inwards. */
+/* The function with code of its own at [0], then the inlined ones, inwards. */
 struct chain {
 	Dwarf_Die die[SYMBOL_INLINE_MAX];
 	unsigned count;
@@ -80,7 +80,8 @@ static void set_file(struct symbol_session *session, Dwarf_Die *unit, const char
 	frame->file = symbol_keep(session, path);
 }
 
-/* Code the compiler made up has line 0: take the nearest line before it in the same function. */
+/* Code that the compiler made up has line 0: takes the nearest line before it in the same
+ * function. */
 static Dwarf_Line *real_line(Dwarf_Lines *lines, Dwarf_Line *line, uint64_t function_low,
 			     int *number)
 {
@@ -126,8 +127,7 @@ static void set_line(struct symbol_session *session, Dwarf_Die *unit, uint64_t a
 	frame->line_guessed = real != line;
 }
 
-/* Where the inlined function `inlined` was called, as the place in the frame it was inlined into.
- */
+/* The frame around an inlined function is at the place where that was called. */
 static void set_call_site(struct symbol_session *session, Dwarf_Die *unit, Dwarf_Die *inlined,
 			  struct symbol_frame *frame)
 {
@@ -155,7 +155,7 @@ static size_t find_by_dwarf(struct symbol_object *object, uint64_t address,
 	struct chain chain = {.count = 0};
 	Dwarf_Die unit_die, root, function;
 	Dwarf_Addr low = 0, entry = 0, end;
-	bool entered = false; /* it is not in a cold part */
+	bool entered = false; /* the address is in the part that is entered, not in a cold one */
 	size_t count;
 
 	if (!unit || symbol_unit_die(object, unit, &unit_die) < 0 ||
@@ -188,7 +188,7 @@ static size_t find_by_dwarf(struct symbol_object *object, uint64_t address,
 	return count;
 }
 
-/* The name by the symbol tables, when debug information has none for the outermost frame. */
+/* Takes the symbol tables' name where debug information has none for the outermost frame. */
 static void find_by_table(struct symbol_object *object, uint64_t address,
 			  struct symbol_frame *frame)
 {
@@ -252,7 +252,8 @@ size_t symbol_place_find(struct symbol_modules *modules, uint64_t pc, bool retur
 	}
 	if (!object)
 		symbol_count(session, SYMBOL_STATISTIC_PLACES_OUTSIDE);
-	/* Leave out innermost frames last: the outermost name is the least informative. */
+	/* If there are too many frames the outermost are left out: their names are the least
+	 * informative. */
 	if (count > max)
 		count = max;
 	for (size_t i = 0; i < count; i++) {

@@ -19,28 +19,29 @@
 #define SYMBOL_INLINE_MAX 32
 #define SYMBOL_OFFSET_UNKNOWN UINT64_MAX
 
-/* Strings belong to the session. */
+/* What is at an address of code. Strings belong to the session. */
 struct symbol_frame {
-	uint64_t pc;	      /* as asked */
+	uint64_t pc;	      /* the address, as it was asked for */
 	const char *function; /* demangled; NULL: unknown */
 	const char *linkage;  /* as the linker knows it; NULL: unknown */
-	/* Of pc from the function's first byte; 0 for inlined ones; unknown in a cold part, which
-	 * stands elsewhere. */
+	/* Distance of pc from the function's first byte. 0 for inlined functions; unknown in a cold
+	 * part, which the compiler put elsewhere. */
 	uint64_t function_offset;
 	unsigned function_line; /* line on which the function is declared; 0: unknown */
 	const char *file;	/* absolute where the compiler said so; NULL: unknown */
 	unsigned line, column;	/* 0: unknown */
-	bool inlined;		/* inlined into the next frame */
-	bool line_guessed;	/* compiler-made code: the line is that of the code before it */
+	bool inlined;		/* the function was inlined into that of the next frame */
+	/* the compiler made the code up: the line is that of the code before it */
+	bool line_guessed;
 	const char *module;	/* path; NULL: pc is in no known file */
 	const char *build_id;	/* hexadecimal; the empty string: none */
-	uint64_t module_offset; /* the file's own address of pc (what addr2line -e takes) */
+	uint64_t module_offset; /* the file's own address of pc, which addr2line -e takes */
 };
 
 /*
- * The frames at `pc`, innermost first: inlined functions, then the function that holds the code.
- * `return_address` says that pc was found on a stack and the call is before it. At least one frame
- * is filled, at most `max` (> 0). Returns how many.
+ * Fills in the frames at `pc`, innermost first: inlined functions, then the one that holds the
+ * code. `return_address`: pc was found on a stack, so the call stands before it. Returns how many
+ * frames there are: at least one and at most `max` (> 0).
  */
 size_t symbol_place_find(struct symbol_modules *modules, uint64_t pc, bool return_address,
 			 struct symbol_frame *frames, size_t max);

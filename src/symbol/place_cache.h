@@ -7,7 +7,7 @@
 
 struct symbol_place_entry {
 	uint64_t address;
-	unsigned count; /* 0: free */
+	unsigned count; /* 0: the entry is free */
 	struct symbol_frame *frames;
 };
 

@@ -10,8 +10,8 @@
 
 struct search {
 	struct symbol_evaluation evaluation;
-	uint64_t pc;	  /* the file's own */
-	uint64_t address; /* the process's */
+	uint64_t pc;	  /* address in the file */
+	uint64_t address; /* address in the process */
 	enum symbol_scope_way way;
 	struct symbol_scope_found *found;
 };
@@ -45,7 +45,7 @@ static void set_frame_base(Dwarf_Die *function, struct search *search)
 	search->evaluation.has_frame_base = true;
 }
 
-/* What a reference holds: the address of what it refers to. */
+/* Reads a reference: *start becomes the address of what it refers to. */
 static bool refers_to(const struct search *search, const struct symbol_location *location,
 		      uint64_t *start)
 {

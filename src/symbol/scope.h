@@ -12,8 +12,8 @@ struct symbol_scope_found {
 };
 
 enum symbol_scope_way {
-	SYMBOL_SCOPE_OWN,      /* the variable lies at the address */
-	SYMBOL_SCOPE_REFERRED, /* or is a reference to what lies there */
+	SYMBOL_SCOPE_OWN,      /* the variable itself lies at the address */
+	SYMBOL_SCOPE_REFERRED, /* the variable is a reference to what lies there */
 };
 
 /* The variable or parameter of the function of `frame` whose memory holds `address`: its entry, the

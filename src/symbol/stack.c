@@ -29,7 +29,7 @@ static bool is_code(struct symbol_modules *modules, uint64_t address)
 	return object && symbol_image_is_code(&object->image, address - module->bias);
 }
 
-/* A call through a bad pointer: the return address is still on top of the stack. */
+/* After a call through a bad pointer, the return address is still on top of the stack. */
 static bool guess_from_top(struct symbol_modules *modules, const struct symbol_memory *memory,
 			   const struct symbol_registers *registers,
 			   struct symbol_registers *caller)
@@ -46,7 +46,8 @@ static bool guess_from_top(struct symbol_modules *modules, const struct symbol_m
 	return true;
 }
 
-/* Generated code without unwind information usually keeps a frame pointer. */
+/* Generated code without unwind information usually keeps a frame pointer; the caller's place is
+ * taken from it. */
 static bool guess_from_frame_pointer(const struct symbol_memory *memory,
 				     const struct symbol_registers *registers,
 				     struct symbol_registers *caller)
@@ -89,7 +90,8 @@ static enum outcome step(struct symbol_modules *modules, const struct symbol_mem
 	if (!row)
 		return guess(modules, memory, frame, caller);
 	frame->signal = row->signal;
-	/* The trampoline was never called: pc is its first byte, and the handler returns to it. */
+	/* Nobody has called the kernel's trampoline: pc is its first byte, to which the handler
+	 * returns. */
 	frame->return_address &= !row->signal;
 	if (symbol_row_apply(row, &frame->registers, memory, module->bias, caller, &frame->cfa) < 0)
 		return LOST;
@@ -99,7 +101,8 @@ static enum outcome step(struct symbol_modules *modules, const struct symbol_mem
 	return STEPPED;
 }
 
-/* A stack grows down: a caller's frame is above, except that a signal may have its own stack. */
+/* A stack grows down, so a caller's frame is above. A handler of a signal may have a stack of its
+ * own. */
 static bool goes_up(const struct symbol_stack_frame *frame, const struct symbol_registers *caller)
 {
 	if (frame->signal || !symbol_register_known(&frame->registers, SYMBOL_SP))

@@ -16,14 +16,14 @@
 #include <string.h>
 
 #define TYPE_TEXT 256
-#define ADDRESS_LENGTH 8 /* of a bare address without :LEN */
+#define ADDRESS_LENGTH 8 /* bytes, of a bare address without :LEN */
 
 struct resolution {
 	struct symbol_modules *modules;
 	struct symbol_target *target;
 	bool typed;
 	Dwarf_Die type;
-	uint64_t length; /* of a member, which is not its type's where it is a bit-field; or 0 */
+	uint64_t length; /* bytes of a bit-field, which are not those of its type; else 0 */
 	char *error;
 };
 
@@ -55,7 +55,7 @@ static void move(struct resolution *resolution, uint64_t bytes)
 	*offset = (int64_t)((uint64_t)*offset + bytes);
 }
 
-/* Strip the type, and say whether it is then a pointer (an array otherwise has elements too). */
+/* Strips the type. True: it is then a pointer; false: arrays have elements, too. */
 static bool is_pointer(struct resolution *resolution)
 {
 	struct symbol_type_facts facts = {0};
@@ -206,8 +206,9 @@ static int resolve_function(struct resolution *resolution,
 	return 0;
 }
 
-/* Names of some languages have a dot in them, Go's `package.Variable`: where the part before it
- * names nothing that has members, the whole is looked for. `used`: of the expression's steps. */
+/* In some languages names have a dot, as Go's `package.Variable`: if the part before it names
+ * nothing that has members, the whole is looked for. `used`: how many of the expression's steps
+ * became part of the name. */
 static int find(struct resolution *resolution, const struct symbol_expression *expression,
 		struct symbol_found *found, unsigned *used)
 {
@@ -267,7 +268,8 @@ static int resolve_name(struct resolution *resolution, const struct symbol_expre
 	return resolve_data(resolution, expression, found.size, used);
 }
 
-/* The places of a line, or of the next one that has any, in one module. `line`: which was found. */
+/* Finds the places of a line, or of the next line that has any, in one module. `line`: the one that
+ * was found. */
 static unsigned find_line(struct resolution *resolution, const struct symbol_expression *expression,
 			  const struct symbol_module *module, unsigned *line)
 {
@@ -285,7 +287,7 @@ static unsigned find_line(struct resolution *resolution, const struct symbol_exp
 	return count;
 }
 
-/* Several modules may have a file of that name: the one that has the very line is meant. */
+/* If several modules have a file of that name, the one that has the very line is meant. */
 static int resolve_line(struct resolution *resolution, const struct symbol_expression *expression)
 {
 	struct symbol_target *target = resolution->target;

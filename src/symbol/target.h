@@ -21,9 +21,11 @@ enum symbol_target_kind {
 
 struct symbol_target {
 	enum symbol_target_kind kind;
-	uint64_t start; /* where the chain begins; of a TLS variable: offset in its block */
+	/* where the chain begins; of a thread-local variable: its offset in the module's block */
+	uint64_t start;
 	bool tls;
-	const struct symbol_module *module; /* the symbol's; NULL for a bare address */
+	/* the module that has the symbol; NULL for a bare address */
+	const struct symbol_module *module;
 	/* address = start + offset[0]; for each further link: address = *address + offset[i]. */
 	int64_t offset[SYMBOL_TARGET_LINKS + 1];
 	unsigned link_count; /* pointers to follow */
@@ -33,10 +35,11 @@ struct symbol_target {
 	unsigned code_count;
 	uint64_t code_end;
 	uint64_t block_size;
-	unsigned line;	  /* of a line target: the one taken, when the asked one has no code */
+	unsigned line;	  /* of a line that has no code: the line that was taken in its place */
 	const char *name; /* of the symbol; owned by the session */
-	const char *type; /* of what is watched, in C syntax; NULL: unknown */
-	bool is_signed, is_pointer; /* its values, by the type; neither where that is unknown */
+	const char *type; /* type of what is watched, in C syntax; NULL: unknown */
+	/* what the type says of its values; both false if it is unknown */
+	bool is_signed, is_pointer;
 };
 
 /*
@@ -49,10 +52,10 @@ int symbol_target_resolve(struct symbol_modules *modules,
 			  char error[SYMBOL_ERROR_MAX]);
 
 /*
- * The address watched now. `fs_base`: the thread's, for TLS variables. pointers[] (may be NULL)
- * receives the address of each pointer that was followed, target->link_count of them.
- * 0; -EFAULT: a pointer of the chain is NULL or leads nowhere; -ENOENT: the thread has no such
- * thread-local variable yet.
+ * Finds the address that the target means now. `fs_base`: the thread's, for thread-local variables.
+ * pointers[] (may be NULL) receives the addresses of the target->link_count pointers that were
+ * followed. 0; -EFAULT: a pointer of the chain is NULL or leads nowhere; -ENOENT: the thread does
+ * not have that thread-local variable yet.
  */
 int symbol_target_evaluate(struct symbol_modules *modules, const struct symbol_target *target,
 			   const struct symbol_memory *memory, uint64_t fs_base, uint64_t *address,

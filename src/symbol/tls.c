@@ -16,7 +16,7 @@
 
 #define MODULE_INDEX_MAX 4096
 
-/* How far below the thread pointer the first block of variant II starts. */
+/* How far below the thread pointer the first block starts (variant II). */
 static uint64_t first_offset(const struct symbol_segment *tls)
 {
 	uint64_t align = tls->alignment ? tls->alignment : 1;
@@ -39,7 +39,7 @@ static int block_from_index(const struct symbol_memory *memory, uint64_t fs_base
 	return 0;
 }
 
-/* `index`: of a file that may have been made to harm us. */
+/* `index` may be anything: the file may have been made to harm us. */
 static uint64_t symbol_value(struct symbol_object *object, uint64_t index)
 {
 	uint64_t address;
@@ -63,7 +63,7 @@ static int try_relocation(struct symbol_modules *modules, struct symbol_object *
 	if (type != R_X86_64_DTPMOD64 && type != R_X86_64_TPOFF64)
 		return -ENOENT;
 	offset = symbol_value(object, ELF64_R_SYM(relocation->r_info));
-	if (offset == UINT64_MAX || /* another module's variable */
+	if (offset == UINT64_MAX || /* UINT64_MAX: it is another module's variable */
 	    symbol_memory_read(memory, relocation->r_offset + module->bias, &value, sizeof(value)) <
 		    0)
 		return -ENOENT;

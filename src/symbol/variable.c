@@ -24,10 +24,11 @@
 /* The ABI lets a leaf function use this much below its stack pointer. */
 #define RED_ZONE 128
 #define ACCESSOR_FRAMES 4
-/* glibc's thread descriptor above the thread pointer: never more than this. */
+/* glibc's thread descriptor, above the thread pointer, has at most so many bytes. */
 #define DESCRIPTOR_SIZE 4096
 
-/* Name, type (NULL: unknown) and member from the variable's entry; `offset` is into it. */
+/* Takes name, type (NULL: unknown) and member from the variable's entry. `offset`: into the
+ * variable. */
 static void describe(struct symbol_session *session, Dwarf_Die *die, Dwarf_Die *type,
 		     uint64_t offset, uint64_t size, struct symbol_variable *variable)
 {
@@ -68,8 +69,8 @@ static void describe_name(struct symbol_session *session, const struct symbol_na
 	variable->path_offset = offset;
 }
 
-/* By debug information, else by symbols. `at`: the file's own address, or offset in its TLS block.
- */
+/* Asks debug information, then symbols. `at`: the file's own address, or the offset in its
+ * thread-local block. */
 static bool find_in_object(struct symbol_object *object, uint64_t at, uint64_t size, bool tls,
 			   struct symbol_variable *variable)
 {
@@ -148,7 +149,7 @@ static const char *owner_name(struct symbol_session *session, Dwarf_Die *functio
 	return symbol_keep(session, text);
 }
 
-/* The frame's variable at the address, wherever that lies. */
+/* Finds the frame's variable at the address, wherever that lies. */
 static bool find_in_frame(struct symbol_modules *modules, uint64_t address, uint64_t size,
 			  const struct symbol_stack_frame *frame, enum symbol_scope_way way,
 			  struct symbol_variable *variable)
@@ -170,7 +171,7 @@ static bool find_in_frame(struct symbol_modules *modules, uint64_t address, uint
 	return true;
 }
 
-/* The frame whose part of the stack holds the address, and its variable there. */
+/* Finds the frame whose part of the stack holds the address, and its variable there. */
 static void find_in_frames(struct symbol_modules *modules, uint64_t address, uint64_t size,
 			   const struct symbol_thread *thread, struct symbol_variable *variable)
 {
@@ -187,9 +188,9 @@ static void find_in_frames(struct symbol_modules *modules, uint64_t address, uin
 }
 
 /*
- * A variable of a function that lies in another's frame, or that it has a reference to: what
- * OpenMP's outlined functions share with the one that they were taken from, whose own debug
- * information may have lost it.
+ * Finds a variable of one function that lies in another's frame, or that it has a reference to.
+ * OpenMP's outlined functions share such variables with the function that they were taken from,
+ * whose own debug information may have lost them.
  */
 static void find_by_reference(struct symbol_modules *modules, uint64_t address, uint64_t size,
 			      const struct symbol_thread *threads, size_t thread_count,
@@ -215,7 +216,7 @@ static bool find_stack(struct symbol_modules *modules, uint64_t address, uint64_
 		return false;
 	if (!in_frames && (!mapped || address >= mapping.end))
 		return false;
-	/* The kernel joins a thread's stack with what is mapped behind it. */
+	/* The kernel may join a thread's stack with what is mapped behind it. */
 	if (!in_frames && last && mapping.use != SYMBOL_MAPPING_STACK)
 		return false;
 	variable->kind = SYMBOL_VARIABLE_STACK;

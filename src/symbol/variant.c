@@ -14,8 +14,8 @@
 
 #define CHOOSERS_MAX 256
 #define LEARNT_MAX 256
-#define RELOCATIONS_MAX 65536 /* of one section that are looked at */
-#define AGAIN 1000000000u     /* ns */
+#define RELOCATIONS_MAX 65536 /* of one section, that are looked at at most */
+#define AGAIN 1000000000u     /* ns between two looks */
 
 struct chooser {
 	uint64_t address;
@@ -24,7 +24,7 @@ struct chooser {
 
 struct learning {
 	struct symbol_modules *modules;
-	const struct symbol_module *module; /* whose functions are named */
+	const struct symbol_module *module; /* the module whose functions are named */
 	struct symbol_object *object;
 	struct chooser chooser[CHOOSERS_MAX];
 	unsigned choosers;
@@ -47,7 +47,7 @@ static void find_choosers(struct learning *learning)
 				(struct chooser){symbol.st_value, name};
 }
 
-/* The function's name, by its chooser's address or its own name. */
+/* The function's name: that of its chooser, found by address, or its own. */
 static const char *chosen_by(const struct learning *learning, uint64_t address, const char *name)
 {
 	for (unsigned i = 0; i < learning->choosers; i++)
@@ -117,7 +117,8 @@ static void look_through(struct learning *learning, const struct symbol_module *
 
 bool symbol_variants_learn(struct symbol_modules *modules, const struct symbol_module *module)
 {
-	static struct learning learning; /* one thread, see session.h; large */
+	/* static since it is large; only one thread comes here (session.h) */
+	static struct learning learning;
 	struct symbol_object *object = symbol_module_object(modules, module);
 	const struct symbol_module *from;
 
@@ -126,7 +127,7 @@ bool symbol_variants_learn(struct symbol_modules *modules, const struct symbol_m
 	object->variants_tried = clock_now();
 	learning = (struct learning){.modules = modules, .module = module, .object = object};
 	find_choosers(&learning);
-	/* Opening the others takes time: those whose code was met are open already. */
+	/* Opening other modules takes time, and those whose code was met are open already. */
 	for (size_t i = 0; learning.choosers && (from = symbol_modules_at(modules, i)); i++)
 		if (!from->gone && from->object)
 			look_through(&learning, from, from->object);
