@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which of a program's handlers run on alternate stacks (sigaltstack(2)): nobody tells from
- * outside, so a stopped thread asks. */
+/* Which of a program's handlers run on alternate stacks (sigaltstack(2)). Nothing tells that from
+ * outside, so a stopped thread is made to ask. */
 #ifndef INJECT_ACTIONS_H
 #define INJECT_ACTIONS_H
 
@@ -12,17 +12,18 @@
 
 #define ACTIONS_BIT(signal) (1ull << ((signal)-1))
 
-/* Signals that a thread gets for what it does itself. */
+/* The signals that a thread gets for what it does itself, as bits. */
 extern const uint64_t actions_of_faults;
-/* Ours, and 32 and 33, which C libraries keep for themselves (glibc's SIGSETXID has SA_ONSTACK in
- * every program with threads): they run no code of the program's. */
+/* Signals, as bits, whose handlers run no code of the program's: ours, and 32 and 33, which C
+ * libraries keep for themselves (glibc's SIGSETXID has SA_ONSTACK in every program with
+ * threads). */
 extern const uint64_t actions_not_the_programs;
 
-/* `at`: memory of the process for the answer. 0 or -errno. */
+/* Asks for the action of `signal`. `at`: memory of the process for the answer. 0 or -errno. */
 int actions_ask(struct remote *remote, uint64_t at, int signal, struct injected_action *action);
 
-/* The signals, as bits, whose actions tell where a handler of ours may run. `caught`: those that
- * have handlers. */
+/* The signals, as bits, by whose actions it is decided where a handler of ours may run. `caught`:
+ * those that have handlers. */
 uint64_t actions_telling(uint64_t caught);
 
 /*

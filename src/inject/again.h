@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that a stop interrupts. */
+/* System calls that end early because their thread was stopped. */
 #ifndef INJECT_AGAIN_H
 #define INJECT_AGAIN_H
 

@@ -10,8 +10,9 @@
 
 #define STACK (256 * 1024)
 
-/* In the process apart: whom it works for; else 0. Compilers take it that clone() runs nothing of
- * this file (its declaration says "leaf"), and would leave out that this is set. */
+/* In the process apart: the process that it works for; else 0. Compilers assume that clone() runs
+ * nothing of this file (its declaration says "leaf"), and would drop the assignment if this were
+ * not volatile. */
 static volatile pid_t caller;
 
 struct job {
@@ -20,8 +21,9 @@ struct job {
 	int result;
 };
 
-/* It shares the caller's thread-local storage, errno with it, and the caller stands meanwhile. Not
- * in the caller's process group, whose end is none of its own. */
+/* The process apart shares the caller's thread-local storage, errno included; the caller stands
+ * still meanwhile. It leaves the caller's process group, so that it survives when that is
+ * killed. */
 static int run(void *argument)
 {
 	struct job *job = argument;
@@ -41,7 +43,7 @@ bool apart_is_alone(void)
 	return caller && getppid() != caller;
 }
 
-/* Made once: one thread enters and leaves processes. */
+/* The stack is allocated once, since only one thread enters and leaves processes. */
 static char *stack_top(void)
 {
 	static char *stack;
@@ -55,7 +57,8 @@ static char *stack_top(void)
 	return stack ? stack + STACK : NULL;
 }
 
-/* No signal tells of its end, which is none of the program's that was started. */
+/* No signal tells of the process's end, so nobody takes that for the end of the program that was
+ * started. */
 int apart_run(apart_fn *work, void *context)
 {
 	struct job job = {work, context, -ECHILD};
@@ -70,7 +73,7 @@ int apart_run(apart_fn *work, void *context)
 		return work(context);
 	while (waitpid(pid, NULL, __WALL) < 0 && errno == EINTR)
 		;
-	/* Rules of ptrace(2) that know ancestors (kernel.yama.ptrace_scope) permit the caller
-	 * more. */
+	/* Rules of ptrace(2) that depend on descent (kernel.yama.ptrace_scope) may permit the
+	 * caller what they forbid to the process apart. */
 	return job.result == -EPERM || job.result == -ECHILD ? work(context) : job.result;
 }

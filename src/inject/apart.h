@@ -15,15 +15,15 @@
 
 typedef int apart_fn(void *context);
 
-/* What `work` returned. Where no process can be made, or that one may not trace, it is done here.
- */
+/* Runs `work` in a process apart and returns what it returned. If no such process can be made, or
+ * it may not trace, `work` runs in the caller. */
 int apart_run(apart_fn *work, void *context);
 
-/* Is this the process apart? It cannot wait for what its caller traces, nor that for what it does.
- */
+/* Does this run in the process apart? That process cannot wait for what its caller traces, nor the
+ * caller for what that process traces. */
 bool apart_is(void);
 
-/* Within `work`: the caller has died, and nothing is to be begun any more. */
+/* Asked within `work`: has the caller died? Then nothing new may be begun. */
 bool apart_is_alone(void);
 
 #endif

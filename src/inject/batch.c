@@ -69,10 +69,10 @@ static int run_singly(struct batch *batch, struct remote *remote)
 	return err;
 }
 
-/* One that was somebody else's is sent once more, now that it is blocked: to the thread or to the
- * process, as it was. After an error the run has told no ids. Accepted: one that kill(2) sent to
- * the process comes from the process itself then where the thread is not its first (mask/mask.c).
- */
+/* Signals of others that arrived during the run are sent once more, now that they are blocked: to
+ * the thread or to the process, as they were. After an error the run has told no ids. Accepted: a
+ * signal that kill(2) sent to the process comes from the process itself then, if the thread is not
+ * its first (mask/mask.c). */
 static void send_again(const struct batch *batch, struct remote *remote, const siginfo_t *info)
 {
 	const long process = REMOTE_CALL(remote, SYS_getpid, 0),
@@ -98,7 +98,8 @@ int batch_run(struct batch *batch, struct remote *remote)
 	if (!batch->run || !remote->batches)
 		return run_singly(batch, remote);
 	run.registers.rip = batch->run;
-	run.registers.orig_rax = (uint64_t)-1; /* it is in no call that would be begun again */
+	/* the thread is in no call that the kernel would begin again */
+	run.registers.orig_rax = (uint64_t)-1;
 	run.registers.rbx = batch->table;
 	run.registers.r12 = batch->table + length;
 	run.registers.rbp = BATCH_SIGNAL;
@@ -107,7 +108,7 @@ int batch_run(struct batch *batch, struct remote *remote)
 	if (err)
 		return err;
 	err = remote_run(remote, &run);
-	/* Some may have been made also where the run has failed. */
+	/* Some calls may have been made even if the run has failed. */
 	unread = memory_read(remote->tid, batch->table, batch->call, length);
 	for (unsigned i = 0; i < run.foreign_count; i++)
 		send_again(batch, remote, &run.foreign[i]);

@@ -10,7 +10,8 @@
 #include "inject/remote.h"
 #include "record/injected.h"
 
-/* What the thread stops itself with: Linux never sends it, and hardly any program does. */
+/* The signal by which the thread stops itself after the run: Linux never sends it, and hardly any
+ * program does. */
 #define BATCH_SIGNAL SIGSTKFLT
 
 struct batch {
@@ -20,15 +21,16 @@ struct batch {
 	struct injected_call call[INJECTED_CALLS];
 };
 
-/* The call added, for `from`, `index` and `cleanup` to be set. There is room for it. */
+/* Adds a call; the caller sets `from`, `index` and `cleanup`. There must be room for it. */
 struct injected_call *batch_add(struct batch *batch, long number, const uint64_t arguments[6]);
 
 #define BATCH_ADD(batch, number, ...) batch_add(batch, number, (const uint64_t[6]){__VA_ARGS__})
 
-/* 0: each has its result. -errno where they could not be made, or a prefix of them only. */
+/* 0: each call has its result. -errno: none were made, or only the first ones. */
 int batch_run(struct batch *batch, struct remote *remote);
 
-/* The first error among the results but of those that clean up; -ECANCELED: one was not made; 0. */
+/* The first error among the results, except of calls that clean up; -ECANCELED: one call was not
+ * made; 0: none failed. */
 int batch_error(const struct batch *batch);
 
 #endif

@@ -21,8 +21,8 @@
 	100000 /* a program that does nothing but start others runs about as long between \
 		*/
 
-/* Calls that the kernel begins again by itself come first, then code of the program, then calls
- * that remote_end() takes care of. */
+/* Threads in calls that the kernel begins again by itself are best, then those in the program's
+ * code, then those in calls that remote_end() repairs. */
 static unsigned price_of_place(pid_t pid, pid_t tid)
 {
 	struct sleeper sleeper;
@@ -65,7 +65,8 @@ static bool receives_signals(pid_t pid, pid_t tid)
 	return length > 0;
 }
 
-/* Lower is better; 0: it cannot be woken, and is not stopped, or may make no call for us. */
+/* The lower the better. 0: the thread must not be stopped: nothing can wake it, it stands still
+ * already, or it may make no call for us. */
 static unsigned price_of(pid_t pid, pid_t tid)
 {
 	struct status status;
@@ -75,7 +76,7 @@ static unsigned price_of(pid_t pid, pid_t tid)
 	return price_of_place(pid, tid) + (receives_signals(pid, tid) ? 4 : 0);
 }
 
-/* False: it has ended, or is about to. */
+/* False: the process has ended, or is about to. */
 static bool goes_on(pid_t pid)
 {
 	struct status status;

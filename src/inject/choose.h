@@ -5,11 +5,11 @@
 
 #include <sys/types.h>
 
-/* The one that is best stopped. 0: none can be now. */
+/* The thread that is best stopped now; 0: none can be. */
 pid_t choose_thread(pid_t pid);
 
-/* The same, but it is waited for: while a child of vfork(2) has not executed its program yet the
- * only thread sleeps where nothing wakes it. 0; -ESRCH: the process has ended; -ETIMEDOUT. */
+/* Waits for such a thread: until a child of vfork(2) has executed its program, the only thread
+ * sleeps where nothing wakes it. 0; -ESRCH: the process has ended; -ETIMEDOUT. */
 int choose_some_thread(pid_t pid, pid_t *tid);
 
 #endif

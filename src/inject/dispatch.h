@@ -7,10 +7,11 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Of a stopped thread. An older kernel does not tell. */
+/* Asks a stopped thread. Kernels before 6.4 do not tell. */
 bool dispatch_is_on(pid_t tid);
 
-/* It stopped with this status since its call did not reach the kernel (where that did not tell). */
+/* Did it stop with this status because its call was given to the handler? Asked where the kernel
+ * did not tell. */
 bool dispatch_was(pid_t tid, int status);
 
 #endif

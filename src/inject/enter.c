@@ -50,7 +50,8 @@
 #include <unistd.h>
 
 #define KERNEL_RESTORER 0x04000000ul /* SA_RESTORER, asm/signal.h */
-#define TRIES 5			     /* threads that may end or not stop, one after the other */
+/* threads that are tried one after the other, since one may end or not stop */
+#define TRIES 5
 
 /* Where the calls' arguments lie, in injected_own.room. */
 struct room {
@@ -104,7 +105,7 @@ static int map_image(struct entering *entering)
 				 injected_image_size);
 }
 
-/* Before the first run: where it is refused, its code could not note that, and would fault. */
+/* Done before the first run, whose code could not note that it was refused, and would fault. */
 static int make_writable(struct entering *entering)
 {
 	const struct injected_header *header = &entering->header;
@@ -143,7 +144,8 @@ static int begin_memory(struct entering *entering)
 			BATCH_ADD(batch, SYS_rt_sigaction, i + 1, 0,
 				  actions + i * sizeof(struct injected_action), sizeof(uint64_t));
 	err = run_batch(entering);
-	/* Written also where a later call failed: then they are to be closed. */
+	/* The call has made the pair, even if a later one failed: then both ends are to be
+	 * closed. */
 	if (batch->call[0].result == 0)
 		entering->open = true;
 	return err ? err
@@ -151,7 +153,7 @@ static int begin_memory(struct entering *entering)
 				 sizeof(entering->action));
 }
 
-/* One end of the pair, here. */
+/* Takes one end of the pair into this process. */
 static int take_end(const struct entering *entering)
 {
 	int pair[2] = {-1, -1};
@@ -185,13 +187,14 @@ static int send_area(const struct entering *entering)
 	return err;
 }
 
-/* Behind the handler's memory: one page of page tables serves both. 0: anywhere. */
+/* Where the image is followed by room for the area: one page of page tables then serves both. 0:
+ * anywhere. */
 static uint64_t beside(const struct entering *entering)
 {
 	return entering->gap ? entering->injection->image + entering->injection->size : 0;
 }
 
-/* All but the area, which is not there yet. */
+/* Tells the handler everything but where the area is, which is not mapped yet. */
 static int tell(const struct entering *entering)
 {
 	const struct inject_request *request = entering->request;
@@ -209,8 +212,9 @@ static int tell(const struct entering *entering)
 				  offsetof(struct injected_own, room));
 }
 
-/* Nothing comes to the handler yet but signals of the program's own, perhaps just now in another
- * thread: what it counts itself, and the action that it passes them on to, are not written. */
+/* Tells the handler where the area is. Only signals of the program's own can come to it yet,
+ * perhaps just now in another thread; so what it counts itself, and the action that it passes them
+ * on to, are not written. */
 static int tell_area(const struct entering *entering)
 {
 	const struct injection *injection = entering->injection;
@@ -222,7 +226,8 @@ static int tell_area(const struct entering *entering)
 			    offsetof(struct injected_state, index));
 }
 
-/* The frame goes where the program's own would: the alternate stack where its handler wants it. */
+/* Our frame goes where the program's own would go: to the alternate stack if its handler wants
+ * that. */
 static uint64_t stack_flag(struct entering *entering)
 {
 	const struct injected_action *own = &entering->action[SIGTRAP - 1];
@@ -274,7 +279,7 @@ static void close_all(struct entering *entering)
 	entering->open = false;
 }
 
-/* All but the pair, which lies there already. */
+/* Writes the arguments, except the pair, which the kernel has written there. */
 static int write_arguments(struct entering *entering)
 {
 	const struct injection *injection = entering->injection;
@@ -306,7 +311,7 @@ static void add_mapping(struct entering *entering)
 	call->index = 4;
 }
 
-/* The area, and our action as the last. */
+/* Maps the area and, as the last call, sets our action. */
 static int run_second(struct entering *entering)
 {
 	struct injection *injection = entering->injection;
@@ -381,9 +386,9 @@ static int make_calls(struct entering *entering)
 	return err;
 }
 
-/* A thread may end, or sleep where nothing wakes it, between its choice and its stop. The choice
- * may wait, and does so at the priority that we have: 0 is returned in a rush, which the caller
- * ends. */
+/* Chooses a thread and stops it; it may end, or sleep where nothing wakes it, in between. The
+ * choice may wait, and runs at our own priority for that; if 0 is returned a rush has begun, which
+ * the caller ends. */
 static int stop_some_thread(struct entering *entering, struct rush *rush)
 {
 	pid_t pid = entering->request->pid, tid;
@@ -408,7 +413,7 @@ static int stop_some_thread(struct entering *entering, struct rush *rush)
 	return err;
 }
 
-/* The program's other threads may have had SIGTRAP ignored since the process was looked at. */
+/* Has the program had SIGTRAP ignored since the process was looked at? Its other threads run. */
 static bool is_ignored(const struct entering *entering)
 {
 	struct injected_action previous;
@@ -450,14 +455,14 @@ static int settle(struct injection *injection, struct inject_reason *reason, int
 {
 	if (!err)
 		return 0;
-	/* What failed in it meanwhile failed for that. */
+	/* If the process has ended meanwhile, that is why the step failed. */
 	if (pidfd_has_ended(injection->pidfd))
 		err = -ESRCH;
 	forget(injection);
 	return permission_explain(reason, injection->pid, err);
 }
 
-/* The program runs on the same processors. */
+/* Which is the same in the program, since it runs on the same processors. */
 static uint16_t opmask_offset(void)
 {
 	struct insn_xsave_layout layout;
@@ -467,8 +472,8 @@ static uint16_t opmask_offset(void)
 }
 
 /*
- * What takes long is asked before a thread stands: CPUID leaves a virtual machine each time, and
- * under a filter of our own pidfd_getfd(2) is tried in a child first.
+ * Prepares what takes long before a thread is stopped: CPUID leaves a virtual machine each time,
+ * and under a filter of our own pidfd_getfd(2) is tried in a child first.
  */
 static struct entering prepare(const struct inject_request *request, struct injection *injection)
 {
@@ -505,7 +510,8 @@ static int refuse_ignored(struct injection *injection, struct inject_reason *rea
 int inject_enter(const struct inject_request *request, struct injection *injection,
 		 struct inject_reason *reason)
 {
-	/* Held before it is looked at: what is stopped later is what was looked at. */
+	/* The process is held before it is looked at, so that what is stopped later is what was
+	 * looked at. */
 	struct entering entering = prepare(request, injection);
 	struct status status;
 	int err = permission_check(reason, request->pid, &status);
@@ -535,7 +541,7 @@ struct inject_held {
 	struct remote remote;
 };
 
-/* Without memory for that it does not wait: the first accesses are not seen. */
+/* Without memory for it the process does not wait, and its first accesses are not seen. */
 static void hold(struct injection *injection, struct remote *remote)
 {
 	struct inject_held *held = malloc(sizeof(*held));
@@ -558,7 +564,7 @@ void inject_go(struct injection *injection)
 	injection->held = NULL;
 }
 
-/* The new program's vDSO is there only now. */
+/* The new program's vDSO has only now been mapped. */
 int inject_enter_expected(const struct inject_request *request, struct injection *injection,
 			  struct inject_reason *reason)
 {

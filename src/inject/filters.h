@@ -16,19 +16,20 @@
 bool filters_are_shown(void);
 
 enum filters_verdict {
-	FILTERS_FORBID, /* some call, or one cannot be read */
-	FILTERS_ENTER, /* those of entering and leaving, and a handler that makes none itself, … */
-	FILTERS_ALL,   /* … and those that the handler makes */
+	FILTERS_FORBID, /* a call of entering is not allowed, or a filter cannot be read */
+	/* they allow the calls of entering and leaving, but not those of handlers … */
+	FILTERS_ENTER,
+	FILTERS_ALL, /* … and those of handlers as well */
 };
 
 struct filters {
 	enum filters_verdict verdict;
-	int count;  /* how many there are */
+	int count;  /* how many filters there are */
 	bool batch; /* they allow also what making calls in one run takes (batch.h) */
 };
 
-/* What all filters of the thread allow, which stands still, from the instruction at `call` or
- * anywhere. */
+/* What all filters of the stopped thread allow, for calls made by the instruction at `call` and for
+ * calls made from anywhere. */
 struct filters filters_ask(pid_t tid, uint64_t call);
 
 #endif

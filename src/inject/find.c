@@ -46,7 +46,7 @@ static int look_at(void *context, const struct mapping *mapping)
 	return 1;
 }
 
-/* The area's word says whether its controller lives (record/area.h). */
+/* Does the controller live? The area's word says so (record/area.h). */
 static bool controller_lives(pid_t pid, const struct injection *injection, pid_t controller)
 {
 	uint32_t life = 0;
@@ -98,7 +98,7 @@ static int find(pid_t pid, struct injection *injection, struct inject_reason *re
 	return 1;
 }
 
-/* What it has of ours is its parent's, and is looked for there. */
+/* Is the memory the parent's? What lies in it of ours is looked for there. */
 static bool is_parents(pid_t pid)
 {
 	struct status status;

@@ -74,7 +74,7 @@ struct filling {
 	const char *bytes;
 };
 
-/* Of a part up to the last byte that is not zero: the rest is as it was mapped. */
+/* The length of a part up to its last byte that is not zero: mapped memory has zeros already. */
 static size_t filled(const char *bytes, uint64_t size)
 {
 	while (size && !bytes[size - 1])

@@ -20,20 +20,21 @@ struct inject_part {
 };
 
 struct inject_fix {
-	uint64_t size; /* whole pages */
+	uint64_t size; /* bytes; whole pages */
 	unsigned count;
 	struct inject_part part[INJECT_FIX_PARTS]; /* what lies between is not accessible */
 	uint64_t base;				   /* where it is in the process; 0: nowhere */
 };
 
-/* A thread is stopped for each. 0 or -errno; then nothing of the fix is mapped. */
+/* Maps the fix's memory; a thread is stopped for each call. 0; or -errno, and nothing of the fix is
+ * mapped. */
 int inject_fix_map(struct injection *injection, struct inject_fix *fix);
-/* `bytes`: fix->size of them, as they are to lie there. */
+/* Writes the fix's memory. `bytes`: fix->size of them, as they are to lie there. */
 int inject_fix_fill(struct injection *injection, struct inject_fix *fix, const void *bytes);
-/* Nothing has led there yet. */
+/* Unmaps the fix. No call may have led to it yet. */
 void inject_fix_unmap(struct injection *injection, struct inject_fix *fix);
 
-/* Of a process whose redirects are off. 0 or -errno. */
+/* Tells the handler where calls lead. Redirects of the process must be off. 0 or -errno. */
 int inject_redirect_set(const struct injection *injection, const struct injected_redirect *redirect,
 			unsigned count);
 /* From here on a hit at the first instruction of an old function leads to the new one, or not. */

@@ -7,7 +7,7 @@
 
 /* Where the groups of one kind are, and which of a group's files says what. */
 struct kind {
-	const char *controllers; /* as /proc/PID/cgroup names the kind */
+	const char *controllers; /* the kind's name in /proc/PID/cgroup */
 	const char *root, *file, *frozen;
 	const char *freeze_file, *freeze, *thaw; /* by which a group is frozen itself */
 };
@@ -19,7 +19,7 @@ static const struct kind kinds[] = {
 	 "THAWED"},
 };
 
-/* FREEZING and FROZEN of the older kind. */
+/* Does the file hold this word? The older kind has FREEZING and FROZEN. */
 static bool file_has(const char *path, const char *wanted)
 {
 	FILE *file = fopen(path, "re");
@@ -33,8 +33,8 @@ static bool file_has(const char *path, const char *wanted)
 	return found;
 }
 
-/* Length of the name of the outermost group that is frozen: those within it are thawed there only.
- * Where none is, as far as can be seen, it is the group's own. */
+/* Length of the name of the outermost frozen group, the only one by which groups within it are
+ * thawed. If none is seen to be frozen, length of the group's own name. */
 static int outermost(const struct kind *kind, const char *group)
 {
 	char path[PATH_MAX];

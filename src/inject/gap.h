@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where in a process our memory is in nobody's way. */
+/* Where in a process our memory is in no one's way. */
 #ifndef INJECT_GAP_H
 #define INJECT_GAP_H
 

@@ -3,7 +3,7 @@
 #ifndef INJECT_IMAGE_H
 #define INJECT_IMAGE_H
 
-/* What follows it in the process, from header.data on, begins as zeros. */
+/* The bytes that follow it in the process, from header.data on, begin as zeros. */
 extern const char injected_image[];
 extern const unsigned long injected_image_size;
 

@@ -37,14 +37,15 @@ struct injection {
 	uint64_t own;	/* … and of its struct injected_own */
 	uint64_t entry;
 	enum actions_stack stack; /* where the handler runs */
-	int filters;		  /* so many of seccomp's let it make its calls */
+	int filters;		  /* how many seccomp filters let the handler make its calls */
 	uint64_t stopped;	  /* ns that the longest stop of a thread took */
 	unsigned stops;
 };
 
 struct inject_request {
 	pid_t pid;
-	int pidfd; /* of it, which is the injection's or closed from then on; -1 */
+	/* of the process; from the call on it is the injection's, or closed; -1: there is none */
+	int pidfd;
 	int area_fd;
 	uint64_t area_size;
 	uint64_t entry_offset; /* of the process's entry in the area */
@@ -93,9 +94,9 @@ struct inject_thread {
 			 * waits for signals with sigwait(3) it would take it for the program's */
 	bool doubtful;	/* … but may turn out to have not when it is looked at again */
 	bool in_moment; /* libc has blocked all in it, to fork or to create a thread */
-	bool handled; /* the process handles SIGTRAP: who took our action away is killed by a hit */
-	int seccomp;  /* SECCOMP_MODE_…, of this very thread … */
-	int filters;  /* … and how many; 0: not known */
+	bool handled;	/* the process handles SIGTRAP; if it does not, a hit kills it */
+	int seccomp;	/* SECCOMP_MODE_…, of this very thread … */
+	int filters;	/* … and how many; 0: not known */
 };
 struct inject_thread inject_look(pid_t pid, pid_t tid);
 /* `seccomp` and `filters` alone: quick. */

@@ -34,8 +34,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOKS 400	/* … */
-#define LOOK_NS 5000000 /* … in between: two seconds, which is longer than any hold */
+#define LOOKS 400 /* looks until a wait is given up … */
+/* … and ns between two of them: two seconds in all, which is longer than any hold */
+#define LOOK_NS 5000000
 #define SLEEP_LOOKS 5
 #define SLEEP_LOOK_NS 200000
 
@@ -44,7 +45,7 @@ static bool lies_in(const struct injection *injection, uint64_t pc)
 	return pc >= injection->image && pc < injection->image + injection->size;
 }
 
-/* Where a thread that runs is: it is stopped for that. 0: not in the handler. */
+/* Stops a running thread to see where it is. 0: not in the handler. */
 static int look_at_running(struct injection *injection, pid_t tid)
 {
 	struct rush rush = rush_begin();
@@ -59,7 +60,7 @@ static int look_at_running(struct injection *injection, pid_t tid)
 	return err == -ESRCH ? 0 : err;
 }
 
-/* Most that run sleep a moment later, and need not be stopped. */
+/* Most running threads sleep a moment later, and then need not be stopped. */
 static int wait_for_sleep(pid_t pid, pid_t tid, struct sleeper *sleeper)
 {
 	const struct timespec pause = {0, SLEEP_LOOK_NS};
@@ -161,7 +162,7 @@ static int handlers(const struct injection *injection)
 	return err ? err : entered ? -EBUSY : 0;
 }
 
-/* Until nothing of ours goes on in any thread. */
+/* Waits until nothing of ours goes on in any thread. */
 static int wait_until_idle(struct injection *injection)
 {
 	const struct timespec pause = {0, LOOK_NS};
@@ -201,7 +202,7 @@ static int set_action(struct remote *remote, uint64_t action, uint64_t replaced)
 				(const uint64_t[6]){SIGTRAP, action, replaced, sizeof(uint64_t)});
 }
 
-/* The program may have set another action since: then that one stays. */
+/* Sets the program's own action again, unless the program has set another one since. */
 static int restore_action(struct injection *injection, struct remote *remote, void *context)
 {
 	const uint64_t at = injection->own + offsetof(struct injected_own, room);

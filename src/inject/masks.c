@@ -31,23 +31,25 @@
 #define LOOK_NS 2000000 /* between two looks */
 #define BLOCKED_LASTS (100 * MILLISECOND)
 #define BLOCKED_LOOKS 5
-#define DOUBT_MOST (50 * MILLISECOND) /* beside a thread that takes it … */
-#define MOMENT_MOST (2 * SECOND)      /* … and where there is none */
-#define MOMENT_RAN 5000000ul /* ns of CPU time; what libc does with all blocked takes µs */
-#define PROOF_RAN 1000000ul  /* ns; the kernel puts a mask back within µs */
-#define KNOWN 4096	     /* threads; a power of two */
+/* how long a doubtful thread is looked at, if another is known to have it unblocked … */
+#define DOUBT_MOST (50 * MILLISECOND)
+#define MOMENT_MOST (2 * SECOND) /* … and if none is */
+#define MOMENT_RAN 5000000ul	 /* ns of CPU time; what libc does with all blocked takes µs */
+#define PROOF_RAN 1000000ul	 /* ns; the kernel puts a mask back within µs */
+#define KNOWN 4096		 /* threads that are remembered; a power of two */
 
 /* What was seen of a thread. Two that meet forget each other, and are looked at anew. Accepted: a
  * later thread of the same process and id passes for the one before. */
 struct known {
 	pid_t pid, tid;
-	bool waits;	/* it was seen to wait for signals: left alone from then on */
-	bool open;	/* it is proven that it blocks SIGTRAP when /proc says so, and only then */
-	bool runs;	/* it ran at the last look, … */
-	bool in_moment; /* … or was in libc's moment */
-	bool masked;	/* … or slept with a mask for that alone */
-	bool probed;	/* it was stopped, and told its own mask */
-	uint64_t ran;	/* ns of CPU time since which it runs or is there */
+	bool waits; /* it was seen to wait for signals: left alone from then on */
+	/* it is proven that the thread has SIGTRAP blocked exactly when /proc says so */
+	bool open;
+	bool runs;	   /* at the last look it ran, … */
+	bool in_moment;	   /* … was in libc's moment, … */
+	bool masked;	   /* … or slept with a mask for that sleep alone */
+	bool probed;	   /* it was stopped, and told its own mask */
+	uint64_t ran;	   /* ns of CPU time since which it runs or is there */
 	uint64_t switches; /* how often it had gone to sleep by then */
 };
 
@@ -69,7 +71,7 @@ enum place {
 	PLACE_WAITS_FOR_SIGNALS
 };
 
-/* Two of the calls have the mask's address and size behind a pointer. */
+/* Has the call a mask? Two of the calls have its address and size behind a pointer. */
 static bool has_mask(pid_t pid, const struct sleeper *sleeper)
 {
 	uint64_t mask = 0;
@@ -100,8 +102,8 @@ static enum place place_of(pid_t pid, pid_t tid)
 	return has_mask(pid, &sleeper) ? PLACE_MASKED : PLACE_SLEEPS;
 }
 
-/* A thread as it is found. What came before its status was read, and after: it may run for a moment
- * between two waits, and a look may take long. */
+/* What one look finds of a thread. CPU time is read before and after its status, since it may run
+ * for a moment between two waits, and a look may take long. */
 struct look {
 	struct status status;
 	enum place before, after;
@@ -120,8 +122,8 @@ static bool take_look(pid_t pid, pid_t tid, struct look *look)
 	return true;
 }
 
-/* Of one that blocks nothing and runs: it has not slept since the last look, and had so much CPU
- * time from the end of that to the beginning of this. */
+/* Has a thread that blocks nothing and runs been running all the time since the last look, for long
+ * enough? */
 static bool has_run_on(struct known *thread, const struct look *look)
 {
 	if (thread->runs && thread->switches == look->status.switches)

@@ -52,7 +52,8 @@ int permission_explain_scope(struct inject_reason *reason, pid_t pid, int err, i
 	struct status status;
 	bool is_shown = !status_read(pid, &status);
 
-	/* The kernel permits nothing of a process that is ending, and by now it may have. */
+	/* The kernel permits nothing on a process that is ending, and it may have begun to end
+	 * since. */
 	if (status_is_ending(pid) || (!is_shown && kill(pid, 0) < 0 && errno == ESRCH))
 		return permission_explain(reason, pid, -ESRCH);
 	if (!is_shown)
@@ -136,7 +137,7 @@ int permission_explain(struct inject_reason *reason, pid_t pid, int err)
 	}
 }
 
-/* May this process open events at all? In itself nothing but the machine's rules forbids it. */
+/* Can this process open events at all? In itself only the machine's rules can forbid it. */
 static int check_events(struct inject_reason *reason)
 {
 	static long watched;
@@ -165,7 +166,7 @@ int permission_explain_events(struct inject_reason *reason, pid_t pid, int err)
 	return permission_explain(reason, pid, err);
 }
 
-/* Whatever /proc/PID/exe leads to in its mount namespace. */
+/* The program is what /proc/PID/exe leads to, in whatever mount namespace. */
 static int check_program(struct inject_reason *reason, pid_t pid)
 {
 	unsigned char ident[EI_NIDENT];
@@ -269,7 +270,7 @@ static int check_stop(struct inject_reason *reason, pid_t pid, const struct stat
 				 status->name, (int)pid);
 }
 
-/* Who lets it go on would find it with our registers, and it comes to no call of ours before. */
+/* A frozen process makes no call for us, and whoever thaws it would find it with our registers. */
 static int check_frozen(struct inject_reason *reason, pid_t pid, const struct status *status)
 {
 	char thaw[INJECT_REASON / 2];
@@ -281,7 +282,7 @@ static int check_frozen(struct inject_reason *reason, pid_t pid, const struct st
 				 (int)pid, status->name, thaw);
 }
 
-/* The parent would keep what is put there. */
+/* A child that still has its parent's memory would leave in the parent what is put there. */
 static int check_memory(struct inject_reason *reason, pid_t pid, const struct status *status)
 {
 	if (!status_borrows_memory(pid, status))
@@ -343,7 +344,7 @@ int permission_check(struct inject_reason *reason, pid_t pid, struct status *sta
 			"that would be needed",
 			(int)pid, status->name);
 	if (status_may_call(pid) == STATUS_CALLS_NONE && !filters_are_shown()) {
-		/* Nothing can be read of one that has ended meanwhile. */
+		/* Nothing can be read: the process has ended meanwhile. */
 		if (status_read(pid, &now))
 			return permission_explain(reason, pid, -ESRCH);
 		return permission_refuse(

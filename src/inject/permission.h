@@ -7,7 +7,7 @@
 #include "inject/inject.h"
 #include "inject/status.h"
 
-/* A system call on the process failed with -err: which rule was it? Returns err. */
+/* A system call on the process failed with -err: finds the rule that forbade it. Returns err. */
 int permission_explain(struct inject_reason *reason, pid_t pid, int err);
 
 /* Of -EPERM and -EACCES. `scope`: kernel.yama.ptrace_scope, where that is asked; else 0. */
@@ -16,7 +16,7 @@ int permission_explain_scope(struct inject_reason *reason, pid_t pid, int err, i
 /* The same, where the call was to open an event that is watched from outside. */
 int permission_explain_events(struct inject_reason *reason, pid_t pid, int err);
 
-/* Before anything is done: 0, or -errno with a reason. */
+/* Called before anything is done to the process: 0, or -errno with a reason. */
 int permission_check(struct inject_reason *reason, pid_t pid, struct status *status);
 
 /* Is it one that can be watched, entered or not: a living process of 64-bit code? Whether this user

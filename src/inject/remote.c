@@ -25,12 +25,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define STOP_BOUND (SECOND / 4) /* for a thread to come to a stop … */
-#define STOP_LOOKS 40		/* … and so many times more where it only waits for a CPU */
+#define STOP_BOUND (SECOND / 4) /* how long a thread may take to come to a stop … */
+#define STOP_LOOKS 40		/* … and how many times as long if it merely waits for a CPU */
 #define LATE_MAX 64
 #define SPIN_NS 100000
-#define CALL_BOUND (10 * SECOND)   /* for a call to return; they do not sleep */
-#define RUNTIME_BOUND (2 * SECOND) /* for a call of a runtime that begins */
+#define CALL_BOUND (10 * SECOND)   /* how long a call may take to return; none of them sleeps */
+#define RUNTIME_BOUND (2 * SECOND) /* how long a call of a beginning runtime may take */
 #define USER_CODE_64 0x33	   /* its code segment (asm/segment.h, __USER_CS) */
 #define OTHERS_MOST 64 /* stops other than at a call: SIGSTOP and what else cannot be blocked */
 #define CALL_STOP (SIGTRAP | 0x80)   /* PTRACE_O_TRACESYSGOOD */
@@ -102,13 +102,13 @@ static bool is_event_stop(int status)
 	return status >> 16 == PTRACE_EVENT_STOP;
 }
 
-/* The signal that a thread stopped for, and is to get; 0: it stopped for another reason. */
+/* The signal that a thread is about to get and stopped for; 0: it stopped for another reason. */
 static int signal_of(int status)
 {
 	return status >> 16 || WSTOPSIG(status) == CALL_STOP ? 0 : WSTOPSIG(status);
 }
 
-/* It sleeps where nothing wakes it; else it will stop as soon as it gets a CPU. */
+/* Does it sleep where nothing wakes it? If not, it will stop as soon as it gets a CPU. */
 static bool is_stuck(pid_t tid)
 {
 	struct status status;
@@ -125,7 +125,8 @@ static int wait_for_state(pid_t tid, int *status)
 	return err;
 }
 
-/* Signals that are on their way are delivered first. A stop by job control is none of ours. */
+/* Waits until the thread stops for us. Signals that are on their way are delivered first, and a
+ * stop by job control does not count. */
 static int wait_for_stop(pid_t tid)
 {
 	int status, err;
@@ -137,8 +138,8 @@ static int wait_for_stop(pid_t tid)
 	return err;
 }
 
-/* Each of its calls waits for a CPU, on a busy machine among many. Where this is permitted it runs
- * at once; a thread that has a policy of its own keeps that. */
+/* Raises the thread above others, where that is permitted: each of its calls would wait for a CPU,
+ * on a busy machine among many. A thread with a policy of its own keeps that. */
 static void run_first(struct remote *remote)
 {
 	const struct sched_param first = {.sched_priority = 1};
@@ -148,7 +149,7 @@ static void run_first(struct remote *remote)
 		remote->raised = sched_setscheduler(remote->tid, SCHED_FIFO, &first) == 0;
 }
 
-/* First it goes on. */
+/* The thread goes on; its policy is put back afterwards. */
 static void let_go(const struct remote *remote)
 {
 	const struct sched_param none = {0};
@@ -186,7 +187,8 @@ void remote_let_late_go(void)
 	late_count = kept;
 }
 
-/* Async-signal-safe. No end is asked for, which is left to who waits for it. */
+/* Async-signal-safe. Does not ask for the end of any process, which is left to whoever waits for
+ * it. */
 static void let_stopped_go(int signal)
 {
 	int before = errno;
@@ -213,10 +215,11 @@ void remote_part_with_late(void)
 	if (!late_count)
 		return;
 	sigaction(SIGCHLD, &action, NULL);
-	let_stopped_go(SIGCHLD); /* what stopped before the handler was there */
+	let_stopped_go(SIGCHLD); /* for those that stopped before the handler was set */
 }
 
-/* Of more than there is room for the kernel lets go those that are left when this process ends. */
+/* If there are more than there is room for, the kernel lets the others go when this process
+ * ends. */
 static void note_late(pid_t tid)
 {
 	if (late_count < LATE_MAX && !apart_is())
@@ -239,7 +242,8 @@ static bool may_call(struct remote *remote)
 	return filters.verdict != FILTERS_FORBID;
 }
 
-/* It is what we took it for, and not what another thread of it has executed meanwhile. */
+/* Is the process still the program that we took it for? Another of its threads may have executed
+ * one. */
 static int check(struct remote *remote)
 {
 	uint16_t instruction = 0;
@@ -258,7 +262,7 @@ static int check(struct remote *remote)
 	return 0;
 }
 
-/* It stands. */
+/* Looks at the thread once it stands. */
 static int look_at(struct remote *remote)
 {
 	int err = 0;
@@ -277,13 +281,13 @@ static int look_at(struct remote *remote)
 	return err;
 }
 
-/* A thread that stands has its id, and its process too: the process of that id was the one that is
- * meant when the thread was found in it, if it still lives afterwards. */
+/* Is the thread of this process? A stopped thread keeps its id. The process that has the id now is
+ * the one that was meant if that still lives after the thread was found in it. */
 static bool is_of(const struct remote_process *process, pid_t tid)
 {
 	long err = raw_syscall3(SYS_tgkill, process->pid, tid, 0);
 
-	/* EPERM: the kernel looks whose thread it is before it looks who may send a signal. */
+	/* EPERM: the kernel checks whose thread it is before it checks who may send a signal. */
 	return (!err || err == -EPERM || err == -EACCES) && !pidfd_has_ended(process->pidfd);
 }
 
@@ -326,7 +330,7 @@ static int wait_for_execution(pid_t child)
 	return err;
 }
 
-/* From where it stands to the entry or the exit of its next call. Signals are delivered. */
+/* Lets the child go to the entry or the exit of its next call. Signals are delivered. */
 static int go_to_own_call(pid_t child)
 {
 	int status = 0, err, signal = 0;
@@ -340,7 +344,7 @@ static int go_to_own_call(pid_t child)
 	return err;
 }
 
-/* At the entry of a call. */
+/* Is the call at whose entry it stands one that sets the action of SIGTRAP? */
 static bool sets_action_of_trap(pid_t child)
 {
 	struct user_regs_struct registers;
@@ -363,7 +367,7 @@ static int wait_for_action(pid_t child)
 	return err;
 }
 
-/* From where it tells of something to where the kernel lets it go. */
+/* From a stop that tells of something, lets the thread go to where the kernel lets it go on. */
 static int begin_told(struct remote *remote, pid_t child)
 {
 	int err;
@@ -442,7 +446,8 @@ long remote_call(struct remote *remote, long number, const uint64_t arguments[6]
 	remote->at_signal = false;
 	registers.rip = remote->call;
 	registers.rax = (uint64_t)number;
-	registers.orig_rax = (uint64_t)-1; /* it is in no call that would be begun again */
+	/* the thread is in no call that the kernel would begin again */
+	registers.orig_rax = (uint64_t)-1;
 	registers.rdi = arguments[0];
 	registers.rsi = arguments[1];
 	registers.rdx = arguments[2];
@@ -471,20 +476,20 @@ static bool is_own(const siginfo_t *info, const struct user_regs_struct *registe
 	return info->si_code == SI_TKILL && (uint64_t)info->si_pid == registers->r13;
 }
 
-/* Those that come to it during the run. */
+/* The signals that reach the thread during the run. */
 static uint64_t run_signals(const struct remote_run *run)
 {
 	return REMOTE_FAULTS | 1ull << (run->signal - 1);
 }
 
-/* Of more than there is room for the last are lost. */
+/* If there are more than there is room for, the last are lost. */
 static void note_foreign(struct remote_run *run, const siginfo_t *info)
 {
 	if (run->foreign_count < REMOTE_FOREIGN_MOST)
 		run->foreign[run->foreign_count++] = *info;
 }
 
-/* Only the kernel's own have such a code. */
+/* Is the signal a fault? Only those that the kernel itself raises have such a code. */
 static bool is_fault(int signal, const siginfo_t *info)
 {
 	return 1ull << (signal - 1) & REMOTE_FAULTS && info->si_code > 0;
@@ -535,7 +540,7 @@ int remote_run(struct remote *remote, struct remote_run *run)
 		err = go_to_signal(remote->tid, run);
 	remote->at_signal = !err;
 	remote->lost = err == -ETIMEDOUT;
-	/* After an error it stands, too, unless it is lost. */
+	/* Even after an error it stands still, unless it is lost. */
 	if (!remote->lost && ptrace(PTRACE_SETSIGMASK, remote->tid, (void *)sizeof(all), &all) &&
 	    !err)
 		err = -errno;
@@ -583,7 +588,8 @@ void remote_release(const struct remote *remote)
 
 uint64_t remote_end(struct remote *remote)
 {
-	/* At its own signal it stands where the kernel is about to let it go on. */
+	/* When it has sent itself its signal, it stands where the kernel is about to let it go
+	 * on. */
 	if (remote->called && !remote->at_signal)
 		return_to_stop(remote);
 	put_back(remote);

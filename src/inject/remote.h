@@ -13,26 +13,28 @@
 #include <sys/types.h>
 #include <sys/user.h>
 
-/* Whose thread it is to be: ids are given anew. */
+/* The process whose thread is meant, since ids of threads are given anew. */
 struct remote_process {
 	pid_t pid;
-	int pidfd; /* -1: it cannot end meanwhile */
+	int pidfd; /* -1: the process cannot end meanwhile */
 };
 #define REMOTE_PROCESS(injection) ((struct remote_process){(injection)->pid, (injection)->pidfd})
 
 struct remote {
 	pid_t tid;
-	uint64_t call;			   /* address of a `syscall` instruction in it */
-	int filters;			   /* of seccomp's that allow what handlers call */
-	bool batches;			   /* its filters allow what batch.h takes */
-	bool called;			   /* some call has been made */
-	bool at_signal;			   /* the last thing was remote_run() */
-	bool lost;			   /* … and did not return: no other is made */
+	uint64_t call;	/* address of a `syscall` instruction in it */
+	int filters;	/* how many seccomp filters allow what handlers call */
+	bool batches;	/* its filters allow calls in batches (batch.h) */
+	bool called;	/* at least one call has been made */
+	bool at_signal; /* what was done last is remote_run() */
+	/* … which did not return: nothing more is done with the thread */
+	bool lost;
 	bool raised;			   /* it runs before others, as this thread does (rush.h) */
-	int policy;			   /* what it runs by otherwise */
-	struct user_regs_struct registers; /* as it was found */
+	int policy;			   /* its scheduling policy before that */
+	struct user_regs_struct registers; /* the registers with which it was found */
 	uint64_t mask;
-	uint64_t abort; /* where it goes on instead (section.h); 0: where it was found */
+	/* the address at which it goes on instead (section.h); 0: where it was found */
+	uint64_t abort;
 	uint64_t begun; /* CLOCK_MONOTONIC ns when it was found stopped */
 };
 
@@ -52,9 +54,11 @@ void remote_let_late_go(void);
  * it may write to where nobody reads. After the last remote_begin(). */
 void remote_part_with_late(void);
 
-/* A child that this thread is about to let execute a program: it stops there. 0 or -errno. */
+/* Called for a child that this thread is about to let execute a program: it will stop there. 0 or
+ * -errno. */
 int remote_expect(pid_t child);
-/* It has executed it and stands before the first instruction. As remote_begin(). */
+/* The child has executed the program and stands before the first instruction. Returns what
+ * remote_begin() does. */
 int remote_begin_expected(struct remote *remote, pid_t child);
 /* The same, but it has gone on to where it has set an action of SIGTRAP itself, as runtimes do that
  * set all of them as they begin. One that makes so many calls without that, or sleeps in one for
@@ -62,8 +66,8 @@ int remote_begin_expected(struct remote *remote, pid_t child);
 #define REMOTE_CALLS_MOST 4000
 int remote_begin_set(struct remote *remote, pid_t child);
 
-/* What the call returned, or -errno where it could not be made. -ESRCH also when the thread ended.
- */
+/* Makes the call and returns what it returned, or -errno if it could not be made. -ESRCH also if
+ * the thread ended. */
 long remote_call(struct remote *remote, long number, const uint64_t arguments[6]);
 
 /* Signals that wait between and during calls: not the one that tells of a call that did not reach
@@ -90,7 +94,7 @@ int remote_run(struct remote *remote, struct remote_run *run);
 #define REMOTE_CALL(remote, number, ...) \
 	remote_call(remote, number, (const uint64_t[6]){__VA_ARGS__})
 
-/* It goes on as it was found. Returns ns that it was stopped. */
+/* Lets the thread go on as it was found. Returns how many ns it was stopped. */
 uint64_t remote_end(struct remote *remote);
 /* The same in two steps: after the first it is as it was found, and goes on when this process dies.
  */

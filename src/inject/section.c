@@ -31,7 +31,7 @@ uint64_t section_abort_address(pid_t tid, uint64_t pc)
 	if (ptrace(GET_CONFIGURATION, tid, (void *)sizeof(configuration), &configuration) < 0 ||
 	    !configuration.address)
 		return 0;
-	/* It may still name one that the thread has left. */
+	/* The registered address may still name a section that the thread has left. */
 	if (memory_read(tid, configuration.address + offsetof(struct area_of_thread, section),
 			&address, sizeof(address)) ||
 	    !address || memory_read(tid, address, &section, sizeof(section)))

@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Where a stopped thread that stands at `pc` within such a section is to go on instead; 0: it is in
- * none, or the kernel does not tell (before Linux 5.13). */
+/* A stopped thread stands at `pc`: if that is within such a section, where it must go on instead.
+ * 0: it is in none, or the kernel does not tell (before Linux 5.13). */
 uint64_t section_abort_address(pid_t tid, uint64_t pc);
 
 #endif

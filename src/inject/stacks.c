@@ -23,7 +23,7 @@
 #define RED_ZONE 128 /* bytes below the stack pointer that the kernel leaves alone */
 #define HANDLERS_ROOM \
 	2048	    /* bytes; ours takes 800 of them (-fstack-usage), the program's the rest */
-#define QUESTIONS 8 /* in one stop, which so takes half a millisecond */
+#define QUESTIONS 8 /* questions that are asked in one stop, which so takes half a millisecond */
 #define TRIES 5
 
 static uint64_t asked_of(uint64_t caught)
@@ -31,8 +31,8 @@ static uint64_t asked_of(uint64_t caught)
 	return caught & ~actions_of_faults & ~actions_not_the_programs;
 }
 
-/* The frames, of ours and where they may come together of the program's signal, and what the
- * handlers need. */
+/* Bytes that a stack must have: for our frame, for the program's if both may come together, and for
+ * what the handlers use. */
 static uint64_t needed(const struct inject_stacks *stacks)
 {
 	uint64_t frame = getauxval(AT_MINSIGSTKSZ);
@@ -117,7 +117,7 @@ static int ask_actions(const struct injection *injection, struct remote *remote,
 	return err;
 }
 
-/* Those that had room for fewer are asked again. */
+/* Threads that had room for fewer frames are asked again. */
 static void expect_frames(struct inject_stacks *stacks, bool nested)
 {
 	thread_set_destroy(&stacks->roomy);
@@ -132,7 +132,7 @@ static void look_at_actions(struct injection *injection, struct inject_stacks *s
 {
 	struct actions actions = {.wanted = asked_of(caught), .asked = stacks->asked};
 
-	/* What is caught no longer may be caught again with another handler. */
+	/* A signal that is no longer caught may be caught again later, with another handler. */
 	actions.asked &= caught;
 	for (int i = 0; i < 64 / QUESTIONS + TRIES && !actions.exposed; i++) {
 		pid_t tid;
@@ -164,7 +164,7 @@ static bool is_cramped(const struct inject_stacks *stacks, const stack_t *stack)
 	return !(stack->ss_flags & SS_DISABLE) && stack->ss_size && stack->ss_size < needed(stacks);
 }
 
-/* One that sleeps where nothing wakes it is asked another time. */
+/* A thread that sleeps where nothing wakes it is asked another time. */
 static bool can_stop(pid_t tid)
 {
 	struct status status;

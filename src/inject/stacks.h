@@ -25,12 +25,13 @@ struct inject_stacks {
 	bool exposed;	/* some handler runs on alternate stacks; the rest says nothing else */
 	bool nested;	/* a frame of ours may come upon one of the program's signals */
 	struct thread_set roomy, cramped;
-	unsigned version; /* how often `roomy` has changed */
-	unsigned found;	  /* threads that were ever cramped */
+	unsigned version; /* counts the changes of `roomy` */
+	unsigned found;	  /* threads that were found cramped at any time */
 };
 
-/* What is new in the process since the last look: signals caught, threads. Where it cannot be asked
- * it is at the next look. Stops threads for a fraction of a millisecond. */
+/* Looks at what is new in the process since the last look: signals that it catches, and threads.
+ * What cannot be asked now is asked at the next look. Stops threads for a fraction of a
+ * millisecond. */
 void inject_stacks_look(struct injection *injection, struct inject_stacks *stacks);
 
 /* May an event with a signal be open in the thread? */

@@ -63,8 +63,8 @@ int status_read(pid_t tid, struct status *status)
 	return status->state ? 0 : -ESRCH;
 }
 
-/* Flags are the seventh number behind the name, which may hold anything but ends with the last
- * bracket. */
+/* The flags are the seventh number behind the name. The name may hold anything, but ends with the
+ * last bracket. */
 bool status_is_ending(pid_t tid)
 {
 	FILE *file = open_of(tid, "stat");
@@ -109,7 +109,7 @@ bool status_seccomp(pid_t tid, int *mode, int *filters)
 		return false;
 	*mode = SECCOMP_MODE_DISABLED;
 	*filters = 0;
-	/* The groups stand before them, in one line of any length. */
+	/* The list of groups stands before, in one line of any length. */
 	for (any = false; proc_line_next(file, line, sizeof(line)); any = true) {
 		sscanf(line, "Seccomp: %d", mode);
 		/* The last of them, where there is one. */
@@ -139,7 +139,7 @@ enum status_calls status_may_call(pid_t tid)
 int mappings_read(pid_t pid, mapping_fn *each, void *context)
 {
 	FILE *file = open_of(pid, "maps");
-	char line[512], rights[8]; /* mapping.name ends sooner */
+	char line[512], rights[8]; /* mapping.name has less room than a line */
 	int result = 0;
 
 	if (!file)

@@ -20,15 +20,15 @@ struct status {
 	uid_t uid;    /* effective */
 	pid_t inside; /* its id in its own pid namespace */
 	int seccomp;  /* SECCOMP_MODE_… */
-	int filters;  /* 0: not known */
+	int filters;  /* number of filters; 0: not known */
 	uint64_t pending, shared_pending, blocked, ignored, caught;
 	uint64_t switches; /* how often it has gone to sleep */
 };
 
-/* Of a thread, or of a process by its first thread. 0 or -errno. */
+/* Reads the status of a thread, or of a process by its first thread. 0 or -errno. */
 int status_read(pid_t tid, struct status *status);
 
-/* Has it ended, or will without running any of its code again? */
+/* Has it ended, or will it end without running any of its code again? */
 bool status_is_ending(pid_t tid);
 
 /* Has the process its parent's memory, as a child of vfork(2) until it executes a program? Where
@@ -49,7 +49,7 @@ bool status_seccomp(pid_t tid, int *mode, int *filters);
 enum status_calls { STATUS_CALLS_NONE, STATUS_CALLS_KNOWN, STATUS_CALLS_ALL };
 enum status_calls status_may_call(pid_t tid);
 
-/* Has it the instruction that reads fs's base? */
+/* Does the processor let the process read fs's base by an instruction? */
 bool status_reads_fs_base(pid_t pid);
 
 struct mapping {

@@ -6,13 +6,13 @@
 #include "inject/inject.h"
 #include "inject/remote.h"
 
-/* The thread stands. What it returns step_in_some_thread() does. */
+/* Called while the thread is stopped; step_in_some_thread() returns what it returns. */
 typedef int step_fn(struct injection *injection, struct remote *remote, void *context);
 
-/* -ESRCH: there is none; -ECANCELED: the caller has died. */
+/* Stops some thread for it. -ESRCH: there is none; -ECANCELED: the caller has died. */
 int step_in_some_thread(struct injection *injection, step_fn *step, void *context);
 
-/* A stop of so many ns. */
+/* Notes that a thread was stopped for so many ns. */
 void step_note_stop(struct injection *injection, uint64_t length);
 
 #endif

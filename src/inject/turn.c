@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Who has it waits for the process in many steps, each for some seconds at most; all together it
- * takes that long where the process has no CPU. */
+/* Whoever has the turn waits for the process in many steps of some seconds at most; if the process
+ * gets no CPU they take so long together. */
 #define PATIENCE (20 * SECOND)
 #define LOOK_NS 2000000
 

@@ -12,7 +12,8 @@
 
 #include <sys/types.h>
 
-/* Waits for it, twenty seconds at most: anybody may have the name. Give it to turn_end(). */
+/* Waits for the turn, twenty seconds at most, since anybody may take the name. The descriptor is
+ * given to turn_end(). */
 int turn_begin(pid_t pid);
 void turn_end(int turn);
 

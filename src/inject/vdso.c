@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define IMAGE_MAX 16384	   /* of a vDSO: two pages so far */
-#define CODE_MAX (1 << 20) /* looked through in other files */
+#define CODE_MAX (1 << 20) /* bytes of other files that are looked through */
 
 struct image {
 	uint64_t start;
@@ -92,7 +92,8 @@ struct search {
 	uint64_t call;
 };
 
-/* A program without the kernel's code has some of its own that makes system calls. */
+/* A program that does not have the kernel's code mapped has code of its own that makes system
+ * calls. */
 static int look_through(void *context, const struct mapping *mapping)
 {
 	static uint8_t bytes[4096];
@@ -120,7 +121,8 @@ int vdso_find(pid_t pid, struct vdso *vdso)
 	err = found && image.length <= sizeof(image.bytes)
 		      ? memory_read(pid, image.start, image.bytes, image.length)
 		      : -ENOENT;
-	/* It is ending: its mappings are told a moment longer than its memory can be read. */
+	/* The process is ending: its mappings are listed a moment longer than its memory can be
+	 * read. */
 	if (err == -ESRCH)
 		return err;
 	if (!err) {
