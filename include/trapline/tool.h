@@ -173,6 +173,10 @@ struct tl_access {
 	unsigned watched_length;
 	uint64_t watched_address, watched_value;
 	uint64_t loaded_from; /* with TL_TRAIT_REALIGNED */
+	/* Of a hit of a watch that arm() made: another watch of the tool had ended by itself when
+	 * this one was made, or may have, and unwatched() has not been told so yet. What came to
+	 * that one since is missing. */
+	bool others_ended;
 };
 
 /* What to watch, and how. */

@@ -120,8 +120,7 @@ uint64_t flow_asking_arm(struct flow_asking *asking, pid_t pid, uint64_t address
 				     .address = address,
 				     .length = watch.length,
 				     .pid = pid,
-				     .access = access,
-				     .most = watch.hits};
+				     .access = access};
 	if (access == TL_EXEC && !asking->separate)
 		find_before(asking, asked);
 	return watch.cookie;
@@ -254,29 +253,6 @@ static bool has_failed(struct flow_asking *asking, const struct tl_access *acces
 	for (unsigned i = 0; i < effect.count; i++)
 		if (effect.result[i].to.kind == INSN_PLACE_MEMORY && effect.result[i].conditional)
 			return true;
-	return false;
-}
-
-/* Takes the watch no more hits, and is armed still? */
-static bool is_spent(const struct flow_asking *asking, uint64_t cookie)
-{
-	const struct flow_asked *asked = &asking->asked[cookie % FLOW_ASKED];
-
-	return cookie && asked->cookie == cookie && asked->hits >= asked->most;
-}
-
-/* Is such a watch among them, other than the one that was hit? */
-static bool is_deaf(const struct flow_asking *asking, uint64_t but)
-{
-	for (unsigned i = 0; i < FLOW_QUESTIONS; i++) {
-		const struct flow_question *question = &asking->question[i];
-		const uint64_t cookie[] = {question->cookie, question->code_cookie,
-					   question->goal_cookie, question->far_cookie};
-
-		for (unsigned j = 0; j < sizeof(cookie) / sizeof(cookie[0]); j++)
-			if (cookie[j] != but && is_spent(asking, cookie[j]))
-				return true;
-	}
 	return false;
 }
 
@@ -450,13 +426,11 @@ void flow_asking_hit(struct flow_asking *asking, const struct tl_access *access,
 		forget_others(asking, NULL);
 	if (number < 0)
 		return;
-	if (asked->cookie == access->cookie)
-		asked->hits++;
 	note_frame(asking, access, asked);
 	if (was_told(asking, access))
 		return;
 	go_on(asking, access->identity);
-	if (is_deaf(asking, access->cookie)) {
+	if (access->others_ended) {
 		asking->asker->forget(asking->state, (unsigned)number);
 		return;
 	}

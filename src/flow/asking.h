@@ -48,7 +48,6 @@ struct flow_asked {
 	uint64_t cookie, address, length;
 	pid_t pid;
 	unsigned access;
-	unsigned hits, most;  /* that came, and that it takes */
 	unsigned unexplained; /* of the kernel's, outside of system calls */
 	/* Of code: the instruction before it; length 0: not known. */
 	struct insn before;
@@ -119,7 +118,9 @@ typedef void flow_hit_fn(void *state, const struct tl_access *access);
  * memory that is watched, what it read before what it wrote. Of the two signals that an instruction
  * raises that touches the bytes of two watches, as `push global` does, only the first arrives.
  * Where that one is of a watch that has had its hits and is not disarmed yet, nobody hears of
- * either: until then the hits of all questions are forgotten, but its own last ones.
+ * either. Nor is heard of what comes to a watch that has ended, while the others of its question
+ * are hit still. From either until the tool is told of the end no question's hits count
+ * (`others_ended` of struct tl_access), but the last ones of the watch itself.
  *
  * So it is with an access and the code right behind it, where that is watched, too: some processors
  * report both at one time (Intel SDM volume 3, 17.3.1), others one after the other. A hit of data

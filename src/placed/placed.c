@@ -6,6 +6,7 @@
 #include "notice/notice.h"
 #include "base/clock.h"
 #include "hit/records.h"
+#include "placed/deaf.h"
 #include "record/held.h"
 
 #include <errno.h>
@@ -291,6 +292,7 @@ static void tell(struct program *program, const struct area_hit *record)
 	understand(target, slot, record, hit);
 	hit->access.cookie = slot->watch.cookie;
 	hit->access.after_loss = lost;
+	hit->access.others_ended = placed_is_deaf(program, slot, record->entry_time);
 	note_watched(slot, hit);
 	program->placed->telling = slot;
 	if (!hit->beside || record->flags & AREA_HIT_LATE) {

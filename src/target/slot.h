@@ -47,6 +47,7 @@ struct slot {
 	uint64_t told;	       /* hits of an observed process, since it was armed */
 	uint64_t count_before; /* the kernel's count when a lasting watch was armed */
 	uint64_t armed_at, deadline;
+	uint64_t silenced_at; /* ns; not armed: before that its event was open */
 	/* Ns; since then an access by any covered thread makes a hit, for the current kinds of
 	 * access. */
 	uint64_t covered_at;

@@ -413,6 +413,7 @@ void slot_silence(struct target *target, struct slot *slot)
 	if (!slot->armed)
 		return;
 	slot->armed = false;
+	slot->silenced_at = clock_now();
 	end_charging(target, slot);
 	/* The generation first: from here on, hits that arrive late are stale. */
 	slot->generation = (slot->generation + 1) & ~1u;

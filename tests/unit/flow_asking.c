@@ -299,6 +299,27 @@ static void what_could_not_be_recorded(void **state)
 	assert_int_equal(forgotten[2], 0);
 }
 
+/* What a watch that has ended would have seen is missing, and so is all that goes by it. */
+static void what_comes_when_another_watch_has_ended(void **state)
+{
+	const struct tl_registers registers = registers_at(STORE + 3, PLACE);
+	const struct tl_access access = {.size = sizeof(access),
+					 .pid = PROCESS,
+					 .identity = THREAD,
+					 .pc = START,
+					 .address = PLACE,
+					 .length = 8,
+					 .access = TL_READ,
+					 .registers = &registers,
+					 .cookie = asking.question[0].cookie,
+					 .others_ended = true};
+
+	(void)state;
+	flow_asking_hit(&asking, &access, tell);
+	assert_int_equal(tellings, 0);
+	assert_int_equal(forgotten[0], 1);
+}
+
 /* Those of other questions come and go meanwhile. */
 static void a_watch_is_remembered_as_long_as_it_is_armed(void **state)
 {
@@ -391,6 +412,7 @@ int main(void)
 		cmocka_unit_test_setup(a_machine_that_tells_both, ask),
 		cmocka_unit_test_setup(a_comparison_that_fails_stores_nothing, ask),
 		cmocka_unit_test_setup(what_could_not_be_recorded, ask),
+		cmocka_unit_test_setup(what_comes_when_another_watch_has_ended, ask),
 		cmocka_unit_test_setup(a_watch_is_remembered_as_long_as_it_is_armed, ask),
 		cmocka_unit_test_setup(a_return_is_passed_over, ask),
 		cmocka_unit_test_setup(frames_of_signals_are_passed_over_from_then_on, ask),
