@@ -2,6 +2,7 @@
 #include "store/set.h"
 
 #include "store/group.h"
+#include "store/steps.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -259,6 +260,10 @@ int finding_set_fold(struct finding_set *set)
 
 	if (!scratch)
 		return -ENOMEM;
+	if (finding_steps_name(set->findings, set->count)) {
+		free(scratch);
+		return -ENOMEM;
+	}
 	finding_set_sort_by_id(set);
 	for (from = to = 0; from < set->count; from += length) {
 		for (length = 1; from + length < set->count; length++)
