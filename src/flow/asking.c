@@ -6,6 +6,7 @@
 #include "insn/effect.h"
 #include "tool/registers.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define HITS 48u /* of a watch: what comes by all the time costs no more */
@@ -111,8 +112,10 @@ uint64_t flow_asking_arm(struct flow_asking *asking, pid_t pid, uint64_t address
 		.program_only = access != TL_EXEC && flow_asking_is_framed(asking, address)};
 
 	struct flow_asked *asked = &asking->asked[watch.cookie % FLOW_ASKED];
+	int err = asking->services->arm(asking->host, &watch);
 
-	if (asking->services->arm(asking->host, &watch)) {
+	asking->put_off = err == -EAGAIN;
+	if (err) {
 		asking->services->count(asking->host, "flow-not-armed", 1);
 		return 0;
 	}

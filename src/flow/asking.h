@@ -74,7 +74,8 @@ struct flow_asking {
 	/* Places, by turns, at which the frames of signals lie: flow_asking_is_framed(). */
 	uint64_t framed[FLOW_FRAMED];
 	unsigned frames;
-	bool longer; /* the next watches take more hits: much comes by that does not count */
+	bool put_off; /* the last watch was not armed, since nothing is watched now: the budget */
+	bool longer;  /* the next watches take more hits: much comes by that does not count */
 	struct flow_asked asked[FLOW_ASKED];
 	/* A hit of code was seen right behind one of data: this machine tells both. */
 	bool separate;

@@ -24,7 +24,7 @@ static void forget(void *state, unsigned question)
 	told->last.known = false;
 	flow_passage_forget(&told->passage);
 	told->found = told->taken = told->arrived = false;
-	told->stored_length = told->goal_length = 0;
+	told->stored_length = told->parent_length = told->goal_length = 0;
 }
 
 static const struct flow_asker asker = {
@@ -166,7 +166,9 @@ static void on_goal_read(struct flow_from *from, uint32_t index, struct flow_tol
 {
 	struct flow_passage *passage = &told->passage;
 
-	if (flow_from_is_reader(from, goal, access)) {
+	if (!flow_from_is_left_there(goal, told->goal_bytes, told->goal_length, access)) {
+		flow_passage_overwrite(passage);
+	} else if (flow_from_is_reader(from, goal, access)) {
 		if (flow_passage_goal_read(passage))
 			confirm_led(from, index, told, &passage->waiting);
 	} else if (!goal->parsed && access->pc >= goal->reader && access->pc < goal->reader_end &&
@@ -335,6 +337,9 @@ static void on_goal_store(struct flow_from *from, const struct flow_value *value
 
 	if (known && value->called)
 		note_store(from, access, false, &told->last);
+	told->parent_length = flow_bytes_at(access, from->tree->value[writer->value].address,
+					    from->tree->value[writer->value].length,
+					    &told->parent_bytes);
 	told->stored_address = told->address;
 	told->stored_length = known ? told->length : 0;
 	if (access->pc == writer->pc)
@@ -357,7 +362,7 @@ static bool learn(struct flow_from *from, uint32_t index, uint64_t address, uint
 	if (!value->was_sought)
 		value->visits = 0;
 	value->was_sought = true;
-	value->tries = 0;
+	value->tries = value->refused = 0;
 	flow_tree_end_constant(from->tree, value);
 	return true;
 }
@@ -385,6 +390,8 @@ static bool on_goal(struct flow_from *from, uint32_t index, struct flow_told *to
 	bool reader = flow_from_reader(parent, value->pid);
 	bool read = reader && access->access & TL_READ && flow_from_is_reader(from, parent, access);
 
+	if (!flow_from_is_left_there(parent, told->parent_bytes, told->parent_length, access))
+		told->stored_length = 0;
 	if (read && told->goal != FLOW_NONE)
 		take(told, access->identity);
 	read &= told->stored_length != 0;
@@ -404,6 +411,8 @@ static bool on_goal_of_sought(struct flow_from *from, uint32_t index, struct flo
 		    access->pc == from->tree->writer[told->goal].pc;
 	bool reader = flow_from_reader(goal, from->tree->value[index].pid);
 
+	if (!flow_from_is_left_there(goal, told->goal_bytes, told->goal_length, access))
+		told->arrived = false;
 	if (access->access & TL_READ && reader && told->arrived &&
 	    flow_from_is_reader(from, goal, access))
 		return learn(from, index, told->arrived_address, told->arrived_length,
@@ -411,6 +420,7 @@ static bool on_goal_of_sought(struct flow_from *from, uint32_t index, struct flo
 	if (!(access->access & TL_WRITE))
 		return false;
 	told->arrived = came;
+	told->goal_length = flow_bytes_at(access, goal->address, goal->length, &told->goal_bytes);
 	if (!came)
 		return false;
 	told->taken = false;

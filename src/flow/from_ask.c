@@ -129,7 +129,7 @@ bool flow_from_item(void *state, uint32_t index, struct flow_item *item)
 	if (index >= from->tree->values)
 		return false;
 	value->held = is_held(from, value);
-	*item = (struct flow_item){.visits = value->visits,
+	*item = (struct flow_item){.visits = value->visits + value->refused,
 				   .confirmed = value->confirmed,
 				   .longer = value->state == FLOW_VALUE_KNOWN && value->led &&
 					     !is_settled(from, value),
@@ -222,6 +222,9 @@ bool flow_from_ask(void *state, unsigned question, uint32_t index)
 		from->told[question].since = clock_now();
 		return true;
 	}
+	value->visits--;
+	value->tries--;
+	value->refused += !from->asking.put_off;
 	flow_asking_stop(&from->asking, &from->asking.question[question]);
 	return false;
 }

@@ -42,6 +42,7 @@ struct flow_spot_of_value {
 	char end[160];
 	unsigned depth;
 	uint64_t visits, confirmed;
+	uint64_t refused; /* as of struct flow_value */
 	/* Stores by the filler of values that came from the reader, and of others: it is a place
 	 * that values of several origins pass through. */
 	uint64_t led, strayed;

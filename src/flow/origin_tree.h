@@ -127,6 +127,9 @@ struct flow_value {
 	unsigned depth;
 	uint64_t visits, reads, confirmed;
 	uint64_t tries; /* visits since its address was learnt */
+	/* How often it was to be asked about and could not be watched, for another reason than the
+	 * budget: its turn is over, and nothing is known by it. */
+	uint64_t refused;
 };
 
 struct flow_writer {

@@ -330,7 +330,7 @@ static void learn(struct flow_spot_of_value *spot, uint64_t address, uint64_t le
 	spot->length = length;
 	spot->state = FLOW_VALUE_KNOWN;
 	spot->was_sought = true;
-	spot->visits = 0;
+	spot->visits = spot->refused = 0;
 }
 
 /* The load of a sought spot's value, which runs for others besides. */

@@ -117,7 +117,7 @@ bool flow_to_item(void *state, uint32_t index, struct flow_item *item)
 
 	if (index >= to->goals->spots)
 		return false;
-	*item = (struct flow_item){.visits = spot->visits,
+	*item = (struct flow_item){.visits = spot->visits + spot->refused,
 				   .confirmed = spot->confirmed,
 				   .ended = spot->state == FLOW_VALUE_ENDED ||
 					    (spot->called && spot->confirmed > CALLS_ENOUGH) ||
@@ -208,6 +208,8 @@ bool flow_to_ask(void *state, unsigned number, uint32_t index)
 		told->since = clock_now();
 		return true;
 	}
+	spot->visits--;
+	spot->refused += !to->asking.put_off;
 	flow_asking_stop(&to->asking, question);
 	return false;
 }
