@@ -32,8 +32,9 @@ struct flow_told {
 	bool code;     /* the code of the value's writer, or of its copying, is watched besides */
 	uint64_t read; /* what the value's reader read last */
 	bool read_known;
-	uint64_t goal_bytes,
-		goal_length;  /* what the last store to the goal left there; 0: unknown */
+	/* What the last store left there; length 0: unknown. */
+	uint64_t goal_bytes, goal_length;
+	uint64_t parent_bytes, parent_length; /* of a sought value's parent */
 	uint64_t general[16]; /* the registers before that load, or call, or behind the last read */
 };
 
@@ -67,6 +68,10 @@ bool flow_from_is_given(const struct flow_from *from, struct flow_value *value,
 /* What the access has read of the value. False: not known, as where it has stored as well. */
 bool flow_from_read(const struct flow_value *value, const struct tl_access *access,
 		    uint64_t *bytes);
+/* Is there, at `place`, still what the last store that was seen has left (`bytes`; length 0: not
+ * known), as far as the access tells? Else another one was not seen. */
+bool flow_from_is_left_there(const struct flow_value *place, uint64_t bytes, uint64_t length,
+			     const struct tl_access *access);
 /* Others are read than the last store seen has left: there was one that was not seen, as by a
  * system call, or the order of two threads' hits is not that of their accesses. */
 void flow_from_doubt(const struct flow_value *value, struct flow_told *told,

@@ -8,6 +8,15 @@ bool flow_from_read(const struct flow_value *value, const struct tl_access *acce
 	       flow_bytes_at(access, value->address, value->length, bytes) >= value->length;
 }
 
+bool flow_from_is_left_there(const struct flow_value *place, uint64_t bytes, uint64_t length,
+			     const struct tl_access *access)
+{
+	uint64_t read;
+
+	return !length || !flow_from_read(place, access, &read) ||
+	       !((read ^ bytes) << (64 - 8 * length));
+}
+
 void flow_from_doubt(const struct flow_value *value, struct flow_told *told,
 		     const struct tl_access *access)
 {
