@@ -18,7 +18,6 @@
 #include "cli/refuse.h"
 #include "cli/summary.h"
 #include "cli/unwatched.h"
-#include "event/firing.h"
 #include "record/utf8.h"
 #include "store/group.h"
 #include "jsonl/jsonl.h"
@@ -398,17 +397,6 @@ static void tell_of_language(const struct detection *detection)
 	}
 }
 
-/* The program runs all the same, and what needs no watchpoint works. */
-static void tell_of_silence(const struct detection *detection)
-{
-	bool guards = library_of(detection) == PROGRAM_LIBRARY_GUARD;
-
-	if ((detection->options.program || detection->options.pid) && firing_is_absent(TL_WRITE))
-		fprintf(stderr, "trapline: %s; %s\n", FIRING_ABSENT,
-			guards ? "only what guarded pages and patterns show will be found"
-			       : "nothing will be found");
-}
-
 static int run(struct detection *detection)
 {
 	int status = detection->options.program ? spawn(detection) : STATUS_OK;
@@ -418,7 +406,8 @@ static int run(struct detection *detection)
 	if (status)
 		return status;
 	tell_of_language(detection);
-	tell_of_silence(detection);
+	if (detection->options.program || detection->options.pid)
+		unwatched_foretell(library_of(detection) == PROGRAM_LIBRARY_GUARD);
 	output_begin(&detection->output);
 	generated_begin(&detection->generated);
 	progress_begin(&detection->progress,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/unwatched.h"
 
+#include "event/firing.h"
 #include "event/probe.h"
 #include "record/utf8.h"
 
@@ -177,4 +178,12 @@ void unwatched_tell(const struct control *control, const char *nothing)
 		tell_watches(&tally);
 	if (control_guards_all(control))
 		tell_shortfalls(&tally);
+}
+
+void unwatched_foretell(bool guards)
+{
+	if (firing_is_absent(TL_WRITE))
+		fprintf(stderr, "trapline: %s; %s\n", FIRING_ABSENT,
+			guards ? "only what guarded pages and patterns show will be found"
+			       : "nothing will be found");
 }
