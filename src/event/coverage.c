@@ -3,6 +3,7 @@
 
 #include "base/counters.h"
 #include "base/memory.h"
+#include "base/pieces.h"
 #include "base/syscall.h"
 #include "event/arch.h"
 
@@ -11,6 +12,12 @@
 #include <sys/resource.h>
 
 #define MAX_PASSES 1000
+/* Roots of a coverage that takes no page. */
+#define FEW 16u
+#define MANY 512u
+
+static struct pieces pieces;
+static struct coverage_root piece[PIECES][FEW];
 
 struct opening {
 	struct coverage *coverage;
@@ -20,16 +27,27 @@ struct opening {
 	void *context;
 };
 
+static void free_roots(const struct coverage *coverage)
+{
+	if (!pieces_give(&pieces, piece, sizeof(piece[0]), coverage->roots))
+		page_free(coverage->roots, coverage->capacity * sizeof(*coverage->roots));
+}
+
 static int coverage_grow(struct coverage *coverage)
 {
-	size_t capacity = coverage->capacity ? coverage->capacity * 4 : 512;
-	struct coverage_root *roots = page_allocate(capacity * sizeof(*roots));
+	size_t capacity = FEW;
+	struct coverage_root *roots =
+		coverage->capacity ? NULL : pieces_take(&pieces, piece, sizeof(piece[0]));
 
+	if (!roots) {
+		capacity = coverage->capacity < MANY ? MANY : coverage->capacity * 4;
+		roots = page_allocate(capacity * sizeof(*roots));
+	}
 	if (!roots)
 		return -ENOMEM;
 	if (coverage->count)
 		memcpy(roots, coverage->roots, coverage->count * sizeof(*roots));
-	page_free(coverage->roots, coverage->capacity * sizeof(*coverage->roots));
+	free_roots(coverage);
 	coverage->roots = roots;
 	coverage->capacity = capacity;
 	return 0;
@@ -333,6 +351,6 @@ void coverage_close(struct coverage *coverage)
 {
 	for (size_t i = 0; i < coverage->count; i++)
 		raw_close(coverage->roots[i].fd);
-	page_free(coverage->roots, coverage->capacity * sizeof(*coverage->roots));
+	free_roots(coverage);
 	memset(coverage, 0, sizeof(*coverage));
 }

@@ -2,6 +2,7 @@
 #include "event/threads.h"
 
 #include "base/memory.h"
+#include "base/pieces.h"
 #include "base/syscall.h"
 
 #include <errno.h>
@@ -9,6 +10,13 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
+
+/* Threads of a set that takes no page. */
+#define FEW 64u
+#define MANY 1024u
+
+static struct pieces pieces;
+static pid_t piece[PIECES][FEW];
 
 struct kernel_dirent {
 	uint64_t inode;
@@ -18,22 +26,32 @@ struct kernel_dirent {
 	char name[];
 };
 
+static void free_tids(const struct thread_set *set)
+{
+	if (!pieces_give(&pieces, piece, sizeof(piece[0]), set->tids))
+		page_free(set->tids, set->capacity * sizeof(*set->tids));
+}
+
 void thread_set_destroy(struct thread_set *set)
 {
-	page_free(set->tids, set->capacity * sizeof(*set->tids));
+	free_tids(set);
 	memset(set, 0, sizeof(*set));
 }
 
 static int thread_set_grow(struct thread_set *set)
 {
-	size_t capacity = set->capacity ? set->capacity * 4 : 1024;
-	pid_t *tids = page_allocate(capacity * sizeof(*tids));
+	size_t capacity = FEW;
+	pid_t *tids = set->capacity ? NULL : pieces_take(&pieces, piece, sizeof(piece[0]));
 
+	if (!tids) {
+		capacity = set->capacity < MANY ? MANY : set->capacity * 4;
+		tids = page_allocate(capacity * sizeof(*tids));
+	}
 	if (!tids)
 		return -ENOMEM;
 	if (set->count)
 		memcpy(tids, set->tids, set->count * sizeof(*tids));
-	page_free(set->tids, set->capacity * sizeof(*set->tids));
+	free_tids(set);
 	set->tids = tids;
 	set->capacity = capacity;
 	return 0;
