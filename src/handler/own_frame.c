@@ -21,12 +21,20 @@
 #define PAUSE 1000000u	       /* ns */
 #define PATIENCE 1000000000ull /* ns in which the controller lets the watch rest */
 
+struct extent {
+	uint64_t low, high; /* `high` is behind it */
+};
+
+static bool is_armed(const struct area_slot *slot)
+{
+	return atomic_load_explicit(&slot->generation, memory_order_relaxed) & 1;
+}
+
 /* Does the slot watch something near the handler's frames? Where none does, two system calls are
  * saved. */
 static bool is_near(const struct area_slot *slot, uint64_t frame)
 {
-	return (atomic_load_explicit(&slot->generation, memory_order_relaxed) & 1) &&
-	       slot->address - (frame - BELOW) < BELOW + ABOVE;
+	return is_armed(slot) && slot->address - (frame - BELOW) < BELOW + ABOVE;
 }
 
 /* Is it a watch's? A limit's signals are looked at when they are delivered. */
@@ -84,12 +92,36 @@ static struct standstill {
 } standstills[STANDSTILLS];
 static _Atomic uint32_t turn;
 
-/* Does a watch without an end lie where the handler's frames do, and not in what the program has of
- * the stack, which it may read again and again? */
-static bool may_trip_again(const struct area_slot *slot, uint64_t frame, uint64_t stack)
+/* Where the handler's frames may be and what the program has of the stack is not, which it may read
+ * again and again. On an alternate signal stack they are within it, whatever lies beside it; a
+ * thread that was interrupted on that stack itself has what is above its stack pointer. */
+static struct extent own_extent(const ucontext_t *context, uint64_t frame, uint64_t stack)
 {
-	return slot->hold_limit == AREA_HITS_UNBOUND && is_near(slot, frame) &&
-	       (stack < frame || slot->address < stack - insn_arch.red_zone);
+	uint64_t start = (uintptr_t)context->uc_stack.ss_sp, size = context->uc_stack.ss_size;
+	struct extent own = {frame - BELOW, frame + ABOVE};
+
+	if (frame - start < size) {
+		own.low = own.low - start < size ? own.low : start;
+		own.high = own.high - start < size ? own.high : start + size;
+	}
+	if (stack >= frame && stack - insn_arch.red_zone < own.high)
+		own.high = stack - insn_arch.red_zone;
+	return own;
+}
+
+/* Does a watch without an end lie there? */
+static bool may_trip_again(const struct area_slot *slot, const struct extent *own)
+{
+	return slot->hold_limit == AREA_HITS_UNBOUND && is_armed(slot) &&
+	       slot->address < own->high && slot->address + slot->length > own->low;
+}
+
+static bool may_any_trip_again(const struct area_process *process, const struct extent *own)
+{
+	for (unsigned i = 0; i < AREA_SLOTS; i++)
+		if (may_trip_again(&process->slot[i], own))
+			return true;
+	return false;
 }
 
 static uint64_t place_of(const struct area_registers *registers)
@@ -194,20 +226,20 @@ bool own_frame_again(struct area *area, struct area_process *process, uint64_t t
 		     ucontext_t *context, const void *frame, bool quiet)
 {
 	struct area_registers registers;
-	struct area_slot *slot = NULL;
+	struct area_slot *slot;
+	struct extent own;
 	uint32_t passes;
 
 	if (!process || !is_hit(tag))
 		return false;
 	agent_arch.registers(context, &registers);
-	for (unsigned i = 0; i < AREA_SLOTS && !slot; i++)
-		if (may_trip_again(&process->slot[i], (uintptr_t)frame,
-				   registers.general[insn_arch.stack_pointer]))
-			slot = &process->slot[i];
-	if (!slot)
+	own = own_extent(context, (uintptr_t)frame, registers.general[insn_arch.stack_pointer]);
+	if (!may_any_trip_again(process, &own))
 		return false;
+	/* Counted for hits of every watch: the program's own may be another one's. */
 	passes = passes_here(&registers);
-	if (!passes || slot != &process->slot[tag >> 32 & 0xff])
+	slot = &process->slot[tag >> 32 & 0xff];
+	if (!passes || !may_trip_again(slot, &own))
 		return false;
 	atomic_fetch_add_explicit(&process->own, 1, memory_order_relaxed);
 	if (passes >= PASSES_ENDLESS && quiet)

@@ -12,6 +12,8 @@ import unittest
 
 TRAPLINE, GONE_FRAME = sys.argv[1:3]
 VARIABLE, SECOND, ROUNDS = '0x10020000', '0x10020008', 50
+LOWER = '0x1001f800'  # near enough to VARIABLE that both can be within a handler's frames
+BESIDE = '0x20008000'
 
 
 class GoneFrame(unittest.TestCase):
@@ -32,6 +34,20 @@ class GoneFrame(unittest.TestCase):
         result = subprocess.run([TRAPLINE, 'watch', '--count', f'{VARIABLE}:8:w', f'{SECOND}:8:w', 'tick:w', '--',
                                  GONE_FRAME, 'depths'], capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual(result.returncode, 0, result.stderr[-2000:])
+
+    def test_two_are_read(self):
+        """Whichever comes first: the watch rests whose bytes the handler reads on its way back."""
+        for places in ((VARIABLE, LOWER), (LOWER, VARIABLE)):
+            result = subprocess.run([TRAPLINE, 'watch', '--count', *(f'{place}:8:rw' for place in places), '--',
+                                     GONE_FRAME, 'reads'], capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(result.returncode, 0, result.stderr[-2000:])
+
+    def test_beside_an_alternate_stack(self):
+        """What lies above the stack that the handler runs on is the program's, and each read of it counts."""
+        result = subprocess.run([TRAPLINE, 'watch', f'{BESIDE}:8:rw', '--', GONE_FRAME, 'beside'],
+                                capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(result.returncode, 0, result.stderr[-2000:])
+        self.assertEqual(len(re.findall(rf'read +{BESIDE}:8:', result.stderr)), ROUNDS, result.stderr[-2000:])
 
 
 if __name__ == '__main__':
