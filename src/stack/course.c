@@ -22,6 +22,7 @@ struct course {
 	unsigned count, max;
 	const struct code *code; /* of the function that control is in; or NULL */
 	unsigned reads;
+	const char *given_up;			  /* the counter of why; NULL: it was not */
 	uint64_t filter[FILTER_BITS / WORD_BITS]; /* of the sites' places */
 };
 
@@ -42,12 +43,23 @@ static void set_filter(struct course *course)
 	}
 }
 
+/* The first reason counts: what comes later follows from it. */
+static void give_up(struct course *course, const char *why)
+{
+	if (!course->given_up)
+		course->given_up = why;
+}
+
 static int read_memory(void *context, uint64_t address, void *to, size_t length)
 {
 	struct course *course = context;
 
-	if (course->reads++ >= READS ||
-	    space_read(course->space, address, to, length) != (ssize_t)length)
+	if (course->reads >= READS) {
+		give_up(course, "stack-courses-unread");
+		return -EFAULT;
+	}
+	course->reads++;
+	if (space_read(course->space, address, to, length) != (ssize_t)length)
 		return -EFAULT;
 	return 0;
 }
@@ -130,7 +142,10 @@ static int arrive(struct course *course, struct insn_forward *forward)
 	name = name ? name : space_function_name(course->space, forward->pc);
 	if (name && order_name_never_returns(name))
 		return -ENOENT;
-	return insn_forward_return(forward);
+	if (insn_forward_return(forward) == 0)
+		return 0;
+	give_up(course, "stack-courses-lost");
+	return -ENOENT;
 }
 
 /* One instruction. False: nothing more is known. */
@@ -140,9 +155,11 @@ static bool advance(struct course *course, struct insn_forward *forward)
 	uint64_t pc = forward->pc;
 	size_t available = space_code(course->space, pc, bytes, sizeof(bytes));
 	bool leaves = false;
+	int error = insn_forward_step(forward, bytes, available, &leaves);
 
-	return insn_forward_step(forward, bytes, available, &leaves) == 0 &&
-	       (forward->pc - pc <= INSN_MAX_LENGTH || arrive(course, forward) == 0);
+	if (error)
+		give_up(course, error == -EINTR ? "stack-courses-kernel" : "stack-courses-lost");
+	return error == 0 && (forward->pc - pc <= INSN_MAX_LENGTH || arrive(course, forward) == 0);
 }
 
 static void follow(struct course *course, struct insn_forward *forward)
@@ -155,6 +172,8 @@ static void follow(struct course *course, struct insn_forward *forward)
 
 		if (step)
 			meet_site(course, pc);
+		if (step >= STEPS)
+			give_up(course, "stack-courses-long");
 		known = step < STEPS && advance(course, forward);
 		if (step && guesses == 0 && (!known || forward->other))
 			wait_before(course, pc);
@@ -162,11 +181,13 @@ static void follow(struct course *course, struct insn_forward *forward)
 		if (!known)
 			return;
 	}
+	if (guesses > GUESSES)
+		give_up(course, "stack-courses-guessed");
 }
 
 unsigned course_next(struct functions *functions, struct space *space,
 		     const struct tl_registers *registers, const uint64_t *returns, unsigned count,
-		     struct order_item *to, unsigned max)
+		     struct order_item *to, unsigned max, const char **given_up)
 {
 	struct course course = {
 		.functions = functions, .space = space, .items = to, .max = max - 1};
@@ -181,6 +202,7 @@ unsigned course_next(struct functions *functions, struct space *space,
 	insn_forward_set_flags(&forward, registers->flags);
 	set_filter(&course);
 	follow(&course, &forward);
+	*given_up = course.given_up;
 	course.max = max;
 	for (unsigned i = 0; i < count; i++)
 		if (wait_before(&course, returns[i]))

@@ -12,9 +12,10 @@
 
 /* In the order that it comes to them, at most `max`. Where a branch depends on what is not known, a
  * place in front of it is among them: what lies behind was guessed, and is known once the thread is
- * there. The last one is where it returns to, by its frames' return addresses. How many. */
+ * there. The last one is where it returns to, by its frames' return addresses. How many.
+ * `*given_up`: the counter of why the course was not followed to where it ends; or NULL. */
 unsigned course_next(struct functions *functions, struct space *space,
 		     const struct tl_registers *registers, const uint64_t *returns, unsigned count,
-		     struct order_item *to, unsigned max);
+		     struct order_item *to, unsigned max, const char **given_up);
 
 #endif

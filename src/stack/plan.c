@@ -167,6 +167,7 @@ static void plan(struct stack *stack, struct process *process, struct held held)
 	struct space *space = stack_space(stack, process->pid);
 	unsigned slots = stack->services->slots(stack->host, process->pid), used;
 	struct order_item items[ITEMS];
+	const char *given_up = NULL;
 	unsigned found = 0;
 
 	if (!space || slots < 2)
@@ -186,7 +187,9 @@ static void plan(struct stack *stack, struct process *process, struct held held)
 	if (held.registers && held.count >= held.returns)
 		found = course_next(process->functions, space, held.registers,
 				    held.pcs + held.returns, held.count - held.returns, items,
-				    COURSE);
+				    COURSE, &given_up);
+	if (given_up)
+		stack->services->count(stack->host, given_up, 1);
 	held.pcs[held.count++] =
 		process->entry + 1; /* as a return address, which is behind its call */
 	found += order_next(process->functions, space, held.pcs, held.count, items + found,
