@@ -10,6 +10,8 @@ const struct tl_count heap_counts[] = {
 	 "watches not placed: no slot was free for what they are worth, or none could be opened"},
 	{"heap-watches-displaced", "watches ended early, for another that is worth more"},
 	{"heap-watches-late", "hits of a watch whose block the allocator had already"},
+	{"heap-places-late",
+	 "loads not placed by their value: the thread had gone on before the end of the search"},
 	{"heap-samples", "sampled accesses that look like an error of a guarded block"},
 	{"heap-broken-told",
 	 "broken patterns not told of: the write that broke it was seen and told"},

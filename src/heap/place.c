@@ -53,7 +53,8 @@ static bool holds(const struct heap *heap, const struct tl_access *access, uint6
 
 /* What lies around a block is like nothing else: where the value that was loaded stands once among
  * the bytes that the watch can have been tripped by, it was loaded from there. Some of them may be
- * on the empty page behind. */
+ * on the empty page behind. A thread that has gone on by the end of the search may have put the
+ * value elsewhere. */
 static void place_by_value(const struct heap *heap, const struct heap_watch *watch,
 			   struct tl_access *access)
 {
@@ -69,8 +70,12 @@ static void place_by_value(const struct heap *heap, const struct heap_watch *wat
 		found = at;
 		matches++;
 	}
-	if (matches == 1)
+	if (matches != 1)
+		return;
+	if (heap->services->held(heap->host))
 		access->address = found;
+	else
+		heap->services->count(heap->host, "heap-places-late", 1);
 }
 
 void place_access(const struct heap *heap, struct heap_watch *watch, struct tl_access *access)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All the wrong bytes of a system call, of which a watch has seen the first. */
+/* All the wrong bytes of a system call, of which a watch has seen the first; where a load was whose
+ * address is left in no register. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -92,6 +93,62 @@ static void what_was_seen_stays_where_nothing_tells_it(void **state)
 	assert_int_equal(place(code + sizeof(code), true, SYS_futex).length, 1);
 }
 
+/* mov (%rdi), %rdi: what it was loaded through is gone. */
+static const uint8_t over_base[INSN_MAX_LENGTH] = {0x48, 0x8b, 0x3f, 0x90, 0x90, 0x90, 0x90, 0x90,
+						   0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90};
+static bool held;
+static unsigned late;
+
+static bool is_held(struct tl_host *host)
+{
+	(void)host;
+	return held;
+}
+
+static void count_late(struct tl_host *host, const char *name, uint64_t number)
+{
+	(void)host;
+	assert_string_equal(name, "heap-places-late");
+	late += (unsigned)number;
+}
+
+/* How far in front of the watch's first byte a load of `value` is said to have been. */
+static int64_t place_load(bool thread_held)
+{
+	static const uint64_t value = 0x1122334455667788;
+	static const struct tl_services services = {
+		.read = read_code, .held = is_held, .count = count_late};
+	const struct heap heap = {.services = &services};
+	uint8_t bytes[32] = {0};
+	struct heap_watch watch = {.address = (uintptr_t)bytes + 8, .length = 8};
+	struct tl_registers registers = {.general[7] = value};
+	struct tl_access access = {.size = sizeof(access),
+				   .address = watch.address,
+				   .pc = (uintptr_t)over_base,
+				   .length = sizeof(value),
+				   .access = TL_READ | TL_GUESSED,
+				   .registers = &registers};
+
+	memcpy(bytes + 5, &value, sizeof(value));
+	held = thread_held;
+	place_access(&heap, &watch, &access);
+	return (int64_t)(watch.address - access.address);
+}
+
+static void a_load_is_where_its_value_stands(void **state)
+{
+	(void)state;
+	assert_int_equal(place_load(true), 3);
+	assert_int_equal(late, 0);
+}
+
+static void what_a_thread_has_left_behind_tells_no_place(void **state)
+{
+	(void)state;
+	assert_int_equal(place_load(false), 0);
+	assert_int_equal(late, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -99,6 +156,8 @@ int main(void)
 		cmocka_unit_test(a_call_that_failed_is_a_guess),
 		cmocka_unit_test(the_code_may_tell_it),
 		cmocka_unit_test(what_was_seen_stays_where_nothing_tells_it),
+		cmocka_unit_test(a_load_is_where_its_value_stands),
+		cmocka_unit_test(what_a_thread_has_left_behind_tells_no_place),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
