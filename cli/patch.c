@@ -20,6 +20,7 @@ enum option_code {
 	OPTION_LIST,
 	OPTION_REVERT,
 	OPTION_DURATION,
+	OPTION_STATS,
 };
 
 static const struct option long_options[] = {
@@ -29,14 +30,15 @@ static const struct option long_options[] = {
 	{"list", no_argument, NULL, OPTION_LIST},
 	{"revert", required_argument, NULL, OPTION_REVERT},
 	{"duration", required_argument, NULL, OPTION_DURATION},
+	{"stats", optional_argument, NULL, OPTION_STATS},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
 
 struct options {
 	pid_t pid;
-	bool anyway, help;
-	uint64_t duration; /* ns; 0: no bound */
+	bool help;
+	struct patch_manner manner;
 	struct patch_request request;
 };
 
@@ -52,8 +54,10 @@ static void print_help(void)
 	      "lib.so:function or 0xADDRESS; OLD alone is OLD=OLD.\n\n"
 	      "  -p, --pid PID         the program, by number or name\n"
 	      "  --breakpoint          change no byte: an execution breakpoint for each function\n"
-	      "  --anyway              although copies of OLD stay that were inlined\n"
+	      "  --anyway              although copies of OLD stay that were inlined, or threads that the\n"
+	      "                        program makes later call OLD for a moment\n"
 	      "  --duration SECONDS    a program that is entered: end the patch after that\n"
+	      "  --stats[=all]         a program that is entered: what was counted, at the end\n"
 	      "  --list                the patches in force, with their numbers\n"
 	      "  --revert NUMBER       take that one back\n",
 	      stdout);
@@ -84,7 +88,7 @@ static int take_option(struct options *options, int option)
 		options->request.flags |= PATCH_REQUEST_BREAKPOINT;
 		return 0;
 	case OPTION_ANYWAY:
-		options->anyway = true;
+		options->manner.anyway = true;
 		return 0;
 	case OPTION_LIST:
 		options->request.operation = PATCH_LIST;
@@ -95,11 +99,13 @@ static int take_option(struct options *options, int option)
 		options->request.id = (uint32_t)number;
 		return status;
 	case OPTION_DURATION:
-		if (duration_parse_seconds(optarg, &options->duration))
+		if (duration_parse_seconds(optarg, &options->manner.duration))
 			return 0;
 		utf8_fprintf(stderr, "trapline: --duration '%s' is not a number of seconds\n",
 			     optarg);
 		return STATUS_USAGE;
+	case OPTION_STATS:
+		return statistics_parse(optarg, &options->manner.stats);
 	case 'h':
 		options->help = true;
 		return 0;
@@ -128,8 +134,8 @@ static int check_usage(const struct options *options, int operands)
 static int apply_or_send(const struct options *options)
 {
 	if (options->request.operation == PATCH_APPLY && !patch_listens(options->pid))
-		return patch_enter(options->pid, &options->request, options->duration);
-	if (options->duration) {
+		return patch_enter(options->pid, &options->request, &options->manner);
+	if (options->manner.duration) {
 		utf8_fprintf(stderr,
 			     "trapline: process %d listens for patches, which stay until --revert: "
 			     "leave out --duration\n",
@@ -161,7 +167,7 @@ int command_patch(int argc, char **argv)
 		status = attach_check(options.pid);
 	if (!status && options.request.operation == PATCH_APPLY)
 		status = patch_resolve(options.pid, argv[optind], argv + optind + 1,
-				       argc - optind - 1, options.anyway, &options.request);
+				       argc - optind - 1, options.manner.anyway, &options.request);
 	if (status)
 		return status;
 	return apply_or_send(&options);

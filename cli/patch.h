@@ -5,6 +5,7 @@
 #define CLI_PATCH_H
 
 #include "base/patch_request.h"
+#include "cli/statistics.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -16,9 +17,15 @@ int patch_resolve(pid_t pid, const char *fix, char **changes, int count, bool an
 /* Does the process listen for patches? */
 bool patch_listens(pid_t pid);
 
+struct patch_manner {
+	uint64_t duration; /* ns; 0: no bound */
+	bool anyway; /* also where threads that are made later call the old ones for a moment */
+	enum statistics_choice stats;
+};
+
 /* Applies the request to a process that does not listen: enters it, and patches it until this
- * command is ended or for `duration` ns (0: no bound). Returns an exit status. */
-int patch_enter(pid_t pid, const struct patch_request *request, uint64_t duration);
+ * command is ended or for the duration. Returns an exit status. */
+int patch_enter(pid_t pid, const struct patch_request *request, const struct patch_manner *manner);
 
 /* Send the request to process `pid` and print the replies. Returns an exit status. */
 int patch_send(pid_t pid, const struct patch_request *request);

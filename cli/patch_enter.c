@@ -20,13 +20,17 @@
 #include <string.h>
 
 #define PATIENCE (3 * SECOND) /* until a breakpoint stands in every thread */
+#define FOLLOW_PERIOD (100 * MILLISECOND)
 
 struct patching {
 	pid_t pid;
 	const struct patch_request *request;
+	const struct patch_manner *manner;
 	struct graft *graft;
 	struct control *control;
-	uint64_t until; /* ns when it is patched at the latest; 0: it has not begun */
+	uint64_t until;	 /* ns when it is patched at the latest; 0: it has not begun */
+	bool asks;	 /* threads inherit no breakpoint: each is asked for its stack first */
+	uint64_t follow; /* ns when threads that have come since are looked for */
 	bool on;
 	int err; /* why it is not */
 };
@@ -45,10 +49,6 @@ static int check_request(pid_t pid, const struct patch_request *request)
 		return refuse(pid, "it was not started with `trapline run`, and then an execution "
 				   "breakpoint stands at each function, of which the processor has "
 				   "four");
-	for (uint32_t i = 0; i < request->count; i++)
-		if (request->change[i].original_file_offset)
-			return refuse(pid, "the fix has a variable original_OLD, which only a "
-					   "program started with `trapline run` can be told");
 	return STATUS_OK;
 }
 
@@ -77,9 +77,12 @@ static int prepare(struct patching *patching)
 		utf8_fprintf(stderr, "trapline: %s %s\n", request->path, error.text);
 		return STATUS_FAILED;
 	}
-	for (uint32_t i = 0; i < request->count; i++)
-		if (graft_add(patching->graft, request->change[i].old_address,
-			      request->change[i].new_file_offset, &error)) {
+	for (uint32_t i = 0; i < request->count; i++) {
+		const struct graft_change change = {request->change[i].old_address,
+						    request->change[i].new_file_offset,
+						    request->change[i].original_file_offset};
+
+		if (graft_add(patching->graft, &change, &error)) {
 			utf8_fprintf(stderr,
 				     "trapline: process %d was not patched: the function at 0x%llx "
 				     "%s\n",
@@ -88,6 +91,7 @@ static int prepare(struct patching *patching)
 				     error.text);
 			return STATUS_FAILED;
 		}
+	}
 	return STATUS_OK;
 }
 
@@ -137,22 +141,50 @@ static int arm_all(struct patching *patching)
 	return err;
 }
 
-static bool is_whole(const struct patching *patching)
+static const struct inject_stacks *stacks_of(const struct patching *patching)
 {
-	for (uint32_t i = 0; i < patching->request->count; i++)
-		if (!lasting_is_open_in_all(control_program(patching->control), patching->pid, i))
-			return false;
-	return true;
+	return entered_stacks(control_program(patching->control), injection_of(patching)->index);
 }
 
-static void tell(const struct patching *patching)
+/* Threads that go on calling some old function, as far as is known. */
+static uint64_t left_out(const struct patching *patching)
 {
-	if (!is_whole(patching))
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < patching->request->count; i++) {
+		unsigned one =
+			lasting_left_out(control_program(patching->control), patching->pid, i);
+
+		most = most < one ? one : most;
+	}
+	return most + stacks_of(patching)->cramped.count;
+}
+
+static void tell_of_threads(struct patching *patching)
+{
+	struct program *program = control_program(patching->control);
+	struct thread_set all = {0};
+
+	program->count[COUNT_THREADS_UNPATCHED] = left_out(patching);
+	if (program->count[COUNT_THREADS_UNPATCHED] && !thread_set_list(&all, patching->pid))
 		utf8_fprintf(stderr,
-			     "trapline: some threads of process %d may go on calling the old "
+			     "trapline: %llu of %zu threads of process %d go on calling the old "
 			     "functions: they have SIGTRAP blocked, a system-call filter or too "
 			     "small a signal stack, or began at that moment\n",
+			     (unsigned long long)program->count[COUNT_THREADS_UNPATCHED], all.count,
 			     (int)patching->pid);
+	thread_set_destroy(&all);
+	if (patching->asks)
+		utf8_fprintf(stderr,
+			     "trapline: handlers of process %d run on alternate stacks: threads "
+			     "that it makes later call the old functions until they have been "
+			     "asked for their stacks, some tenths of a second\n",
+			     (int)patching->pid);
+}
+
+static void tell(struct patching *patching)
+{
+	tell_of_threads(patching);
 	utf8_fprintf(stdout, "process %d patched on breakpoints until Ctrl-C: %s %s\n",
 		     (int)patching->pid, patching->request->path, patching->request->text);
 	fflush(stdout);
@@ -189,11 +221,17 @@ static void try(struct patching *patching)
 		switch_on(patching);
 }
 
-/* Threads that come later would have to be asked for their stacks first. */
-static bool comes_upon_stacks(const struct patching *patching)
+/* Threads that come later call old functions until they have been asked, and were seen to take the
+ * signal. */
+static void follow_threads(struct patching *patching)
 {
-	return entered_stacks(control_program(patching->control), injection_of(patching)->index)
-		->exposed;
+	uint64_t now = clock_now();
+
+	if (now < patching->follow)
+		return;
+	patching->follow = now + FOLLOW_PERIOD;
+	for (uint32_t i = 0; i < patching->request->count; i++)
+		lasting_follow_threads(control_program(patching->control), patching->pid, i);
 }
 
 static void begin(void *context, pid_t pid)
@@ -203,7 +241,8 @@ static void begin(void *context, pid_t pid)
 	if (pid != patching->pid || patching->until)
 		return;
 	patching->until = clock_now() + PATIENCE;
-	if (comes_upon_stacks(patching))
+	patching->asks = stacks_of(patching)->exposed;
+	if (patching->asks && !patching->manner->anyway)
 		give_up(patching, -EOPNOTSUPP);
 	else
 		try(patching);
@@ -216,6 +255,8 @@ static void tick(void *context)
 
 	if (patching->until && !patching->on && !patching->err)
 		try(patching);
+	else if (patching->on && patching->asks && injection_of(patching))
+		follow_threads(patching);
 }
 
 static int tell_failure(const struct patching *patching)
@@ -225,11 +266,29 @@ static int tell_failure(const struct patching *patching)
 	if (patching->err == -EOPNOTSUPP)
 		return refuse(patching->pid,
 			      "handlers of its signals run on alternate stacks, where threads that "
-			      "it makes later could not be patched; start it with `trapline run`");
+			      "it makes later would call the old functions for a moment; start it "
+			      "with `trapline run`, or give --anyway");
 	permission_explain_events(&reason, patching->pid, patching->err);
 	return refuse(patching->pid, patching->err == -ENOSPC
 					     ? "no hardware slot is free for each of the functions"
 					     : reason.text);
+}
+
+static void count_calls(const struct patching *patching)
+{
+	struct program *program = control_program(patching->control);
+
+	program->count[COUNT_THREADS_UNPATCHED] = left_out(patching);
+	for (uint32_t i = 0; i < patching->request->count; i++)
+		program->count[COUNT_CALLS_REDIRECTED] += lasting_count(program, patching->pid, i);
+}
+
+static void print_statistics(const struct patching *patching)
+{
+	struct statistics statistics = {.count = 0};
+
+	control_counts(patching->control, statistics_add, &statistics);
+	statistics_print(&statistics, patching->manner->stats, stderr);
 }
 
 /* A thread may be inside for ever: what was ever led to stays. */
@@ -237,8 +296,10 @@ static int end(struct patching *patching)
 {
 	struct injection *injection = injection_of(patching);
 
-	if (injection && patching->on)
+	if (injection && patching->on) {
 		inject_redirect_switch(injection, false);
+		count_calls(patching);
+	}
 	control_finish(patching->control);
 	if (injection && !patching->on)
 		graft_unload(patching->graft, injection);
@@ -265,7 +326,7 @@ static int enter(struct patching *patching)
 	return end(patching);
 }
 
-static int run(struct patching *patching, uint64_t duration)
+static int run(struct patching *patching)
 {
 	const struct control_observer observer = {
 		.process_began = begin, .tick = tick, .context = patching};
@@ -276,18 +337,19 @@ static int run(struct patching *patching, uint64_t duration)
 	options.strategy = &redirects_strategy;
 	options.budget = 100; /* they never rest */
 	options.follow = false;
-	options.duration = duration;
+	options.duration = patching->manner->duration;
 	status = control_create(&patching->control, &options, &observer);
 	if (status < 0)
 		return refuse(patching->pid, strerror(-status));
 	status = enter(patching);
+	print_statistics(patching);
 	control_destroy(patching->control);
 	return status;
 }
 
-int patch_enter(pid_t pid, const struct patch_request *request, uint64_t duration)
+int patch_enter(pid_t pid, const struct patch_request *request, const struct patch_manner *manner)
 {
-	struct patching patching = {.pid = pid, .request = request};
+	struct patching patching = {.pid = pid, .request = request, .manner = manner};
 	char *reason = program_lethal_filter();
 	int status;
 
@@ -304,7 +366,7 @@ int patch_enter(pid_t pid, const struct patch_request *request, uint64_t duratio
 	if (!status)
 		status = prepare(&patching);
 	if (!status)
-		status = run(&patching, duration);
+		status = run(&patching);
 	if (patching.graft)
 		graft_free(patching.graft);
 	return status;

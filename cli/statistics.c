@@ -21,7 +21,7 @@ static const struct group {
 	{"watches",
 	 {"slots", "requests", "watches", "looks", "code-", "aim", "single-watches", "probes",
 	  "coincidences", "rests", "pauses", "team", "births", "foreseen"}},
-	{"hits", {"hits", "traces", "traps", "shared", "solitary", "pairs"}},
+	{"hits", {"hits", "calls", "traces", "traps", "shared", "solitary", "pairs"}},
 	{"findings", {"hidden", "repeats", "findings"}},
 	{"heap", {"notices", "allocations", "guards", "heap-", "pages-forbidden"}},
 	{"stack", {"stack-"}},

@@ -108,7 +108,7 @@ static int open_listed(struct opening *opening, pid_t tid)
 	}
 	if (err && opening->target->best_effort) {
 		counter_increment(COUNTER_THREADS_UNCOVERED);
-		opening->coverage->partial = true;
+		opening->coverage->left_out++;
 		return 0;
 	}
 	return err;
@@ -189,7 +189,7 @@ static int open_threads(struct opening *opening)
 		err = open_root(opening, target->tids[i]);
 		if (err && target->best_effort) {
 			counter_increment(COUNTER_THREADS_UNCOVERED);
-			opening->coverage->partial = true;
+			opening->coverage->left_out++;
 			err = 0;
 		}
 	}

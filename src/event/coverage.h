@@ -32,7 +32,7 @@ struct coverage {
 	 * second signal of a breakpoint coalesces with the first in the kernel; of a counter it
 	 * must be told apart by the root number in the signal's data. */
 	bool ambiguous;
-	bool partial; /* some thread that is meant is not covered, as far as is known */
+	unsigned left_out; /* threads that are meant and not covered, as far as is known */
 };
 
 struct coverage_target {

@@ -3,6 +3,7 @@
 
 #include "graft/entry.h"
 #include "graft/exports.h"
+#include "graft/original.h"
 #include "reader/open.h"
 #include "symbol/function_name.h"
 
@@ -10,9 +11,12 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-_Static_assert(GRAFT_PARTS <= INJECT_FIX_PARTS, "they fit");
+/* The library's, and one for the old functions' copies. */
+_Static_assert(GRAFT_PARTS + 1 <= INJECT_FIX_PARTS, "they fit");
+_Static_assert(INJECTED_REDIRECTS *GRAFT_ORIGINAL_MOST <= GRAFT_BEHIND, "they fit, too");
 
 struct graft {
 	struct symbol_session *session;
@@ -21,7 +25,8 @@ struct graft {
 	struct graft_exports *exports;
 	struct graft_image image;
 	struct inject_fix memory;
-	struct injected_redirect redirect[INJECTED_REDIRECTS];
+	struct graft_change change[INJECTED_REDIRECTS];
+	uint8_t copy[INJECTED_REDIRECTS][GRAFT_ORIGINAL_MOST]; /* of an old one, where wanted */
 	unsigned count;
 };
 
@@ -115,20 +120,46 @@ int graft_prepare(struct graft **graft, pid_t pid, const char *path, struct graf
 	return err;
 }
 
-int graft_add(struct graft *graft, uint64_t from, uint64_t to, struct graft_error *error)
+static int add_copy(struct graft *graft, const struct graft_change *change,
+		    struct graft_error *error)
 {
+	if (!change->original)
+		return 0;
+	if (!graft_image_is_pointer(&graft->image, change->original))
+		return graft_refuse(error, -EINVAL,
+				    "cannot be told to the fix, whose original_OLD is no variable "
+				    "that can be written");
+	return graft_original_copy(graft->process, change->from, graft->copy[graft->count], error);
+}
+
+int graft_add(struct graft *graft, const struct graft_change *change, struct graft_error *error)
+{
+	int err;
+
 	if (graft->count == INJECTED_REDIRECTS)
 		return -ENOSPC;
 	for (unsigned i = 0; i < graft->count; i++)
-		if (graft->redirect[i].from == from)
+		if (graft->change[i].from == change->from)
 			return graft_refuse(error, -EINVAL, "is replaced twice");
-	if (!graft_image_is_code(&graft->image, to))
+	if (!graft_image_is_code(&graft->image, change->to))
 		return graft_refuse(error, -EINVAL, "would be replaced by what is no code");
-	graft->redirect[graft->count++] = (struct injected_redirect){from, to};
-	return graft_entry_check(graft->process, from, error);
+	err = graft_entry_check(graft->process, change->from, error);
+	if (!err)
+		err = add_copy(graft, change, error);
+	if (!err)
+		graft->change[graft->count++] = *change;
+	return err;
 }
 
 /* ---- into the process ----------------------------------------------------------------------- */
+
+static bool wants_copies(const struct graft *graft)
+{
+	for (unsigned i = 0; i < graft->count; i++)
+		if (graft->change[i].original)
+			return true;
+	return false;
+}
 
 static void describe(struct graft *graft)
 {
@@ -139,6 +170,25 @@ static void describe(struct graft *graft)
 		memory->part[i] = (struct inject_part){graft->image.part[i].offset,
 						       graft->image.part[i].size,
 						       graft->image.part[i].protection};
+	if (!wants_copies(graft))
+		return;
+	memory->part[memory->count++] =
+		(struct inject_part){graft->image.size, GRAFT_BEHIND, PROT_READ | PROT_EXEC};
+	memory->size += GRAFT_BEHIND;
+}
+
+/* The copies of old functions behind the library, and its pointers to them. */
+static void place_copies(struct graft *graft)
+{
+	for (unsigned i = 0; i < graft->count; i++) {
+		const uint64_t place = graft->image.size + (uint64_t)i * GRAFT_ORIGINAL_MOST;
+		const uint64_t address = graft->memory.base + place;
+
+		if (!graft->change[i].original)
+			continue;
+		memcpy(graft->image.bound + place, graft->copy[i], GRAFT_ORIGINAL_MOST);
+		memcpy(graft->image.bound + graft->change[i].original, &address, sizeof(address));
+	}
 }
 
 static int set_redirects(struct graft *graft, const struct injection *injection)
@@ -146,8 +196,8 @@ static int set_redirects(struct graft *graft, const struct injection *injection)
 	struct injected_redirect placed[INJECTED_REDIRECTS];
 
 	for (unsigned i = 0; i < graft->count; i++)
-		placed[i] = (struct injected_redirect){graft->redirect[i].from,
-						       graft->redirect[i].to + graft->memory.base};
+		placed[i] = (struct injected_redirect){graft->change[i].from,
+						       graft->change[i].to + graft->memory.base};
 	return inject_redirect_set(injection, placed, graft->count);
 }
 
@@ -162,6 +212,8 @@ int graft_load(struct graft *graft, struct injection *injection)
 		return err;
 	err = graft_image_bind(&graft->image, graft->memory.base, graft_exports_find,
 			       graft->exports, &error);
+	if (!err)
+		place_copies(graft);
 	if (!err)
 		err = inject_fix_fill(injection, &graft->memory, graft->image.bound);
 	if (!err)

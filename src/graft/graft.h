@@ -14,9 +14,17 @@ struct graft;
  * to the process. 0 or -errno with a sentence. */
 int graft_prepare(struct graft **graft, pid_t pid, const char *path, struct graft_error *error);
 
-/* Adds a function that is to be replaced: `to` as linked in the library. Nothing is done to the
- * process. 0 or -errno with a sentence about the old one; -ENOSPC: all are taken. */
-int graft_add(struct graft *graft, uint64_t from, uint64_t to, struct graft_error *error);
+/* A function that is to be replaced, and by which; addresses in the library as linked. */
+struct graft_change {
+	uint64_t from;	   /* in the process */
+	uint64_t to;	   /* in the library */
+	uint64_t original; /* of its pointer that is told where `from` can still be called; 0: none
+			    */
+};
+
+/* Adds one. Nothing is done to the process. 0 or -errno with a sentence about the old one; -ENOSPC:
+ * all are taken. */
+int graft_add(struct graft *graft, const struct graft_change *change, struct graft_error *error);
 
 /* Into the process: its calls still go to the old functions (inject_redirect_switch()). 0 or
  * -errno. */

@@ -265,7 +265,7 @@ int graft_image_read(int fd, struct graft_image *image, struct graft_error *erro
 	if (err)
 		return err;
 	image->bytes = calloc(1, image->size);
-	image->bound = calloc(1, image->size);
+	image->bound = calloc(1, image->size + GRAFT_BEHIND);
 	if (!image->bytes || !image->bound)
 		err = graft_refuse(error, -ENOMEM, "cannot be read: memory is short");
 	else
@@ -473,11 +473,27 @@ int graft_image_constructors(const struct graft_image *image,
 	return err;
 }
 
+/* Do `length` bytes from there on lie in one part with this protection? */
+static bool is_in_part(const struct graft_image *image, uint64_t address, uint64_t length,
+		       int protection)
+{
+	for (unsigned i = 0; i < image->count; i++) {
+		const struct graft_part *part = &image->part[i];
+
+		if (part->protection & protection && address >= part->offset &&
+		    address - part->offset < part->size &&
+		    part->size - (address - part->offset) >= length)
+			return true;
+	}
+	return false;
+}
+
 bool graft_image_is_code(const struct graft_image *image, uint64_t address)
 {
-	for (unsigned i = 0; i < image->count; i++)
-		if (image->part[i].protection & PROT_EXEC && address >= image->part[i].offset &&
-		    address - image->part[i].offset < image->part[i].size)
-			return true;
-	return false;
+	return is_in_part(image, address, 1, PROT_EXEC);
+}
+
+bool graft_image_is_pointer(const struct graft_image *image, uint64_t address)
+{
+	return is_in_part(image, address, sizeof(uint64_t), PROT_WRITE);
 }

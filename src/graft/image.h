@@ -21,6 +21,7 @@
 
 #define GRAFT_ERROR 320
 #define GRAFT_PARTS 16
+#define GRAFT_BEHIND 4096 /* bytes of `bound` behind the library, for its caller to fill */
 
 /* One sentence, without the name of the file before it. */
 struct graft_error {
@@ -39,7 +40,7 @@ struct graft_table {
 
 struct graft_image {
 	uint8_t *bytes; /* as the file has them: addresses as linked, from 0 */
-	uint8_t *bound; /* a copy, whose relocations are made */
+	uint8_t *bound; /* a copy, whose relocations are made, and GRAFT_BEHIND bytes */
 	uint64_t size;	/* whole pages */
 	unsigned count;
 	struct graft_part part[GRAFT_PARTS];
@@ -71,6 +72,8 @@ int graft_image_constructors(const struct graft_image *image,
 			     int (*each)(void *context, uint64_t address), void *context);
 /* Is there code at the address, as linked? */
 bool graft_image_is_code(const struct graft_image *image, uint64_t address);
+/* Is there a pointer that can be written? */
+bool graft_image_is_pointer(const struct graft_image *image, uint64_t address);
 void graft_image_free(struct graft_image *image);
 
 /* Writes the sentence and returns `err`. */

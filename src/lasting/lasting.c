@@ -66,12 +66,12 @@ int lasting_open(struct program *program, pid_t pid, unsigned index, const struc
 	return err ? err : target->doubts.some;
 }
 
-bool lasting_is_open_in_all(struct program *program, pid_t pid, unsigned index)
+unsigned lasting_left_out(struct program *program, pid_t pid, unsigned index)
 {
 	struct target *target;
 	const struct slot *slot = lasting_slot(program, pid, index, &target);
 
-	return slot && slot->open && !slot->coverage.partial;
+	return slot && slot->open ? slot->coverage.left_out : 0;
 }
 
 void lasting_disarm(struct program *program, pid_t pid, unsigned index)

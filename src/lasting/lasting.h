@@ -56,9 +56,12 @@ int lasting_arm(struct program *program, pid_t pid, unsigned slot, const struct 
 void lasting_disarm(struct program *program, pid_t pid, unsigned slot);
 /* The slot is opened, anew where it is already, for lasting_arm() to find: in all threads that take
  * a signal at this moment, as far as they stand in no handler. 1: some thread may turn out to take
- * one when this is called again; 0 or -errno. Is it open in every one? */
+ * one when this is called again; 0 or -errno. In how many threads is it not? */
 int lasting_open(struct program *program, pid_t pid, unsigned slot, const struct tl_watch *watch);
-bool lasting_is_open_in_all(struct program *program, pid_t pid, unsigned slot);
+unsigned lasting_left_out(struct program *program, pid_t pid, unsigned slot);
+/* Where threads inherit no events, since each is asked for its signal stack first
+ * (inject/stacks.h): an armed slot is opened in those that have been asked since. */
+void lasting_follow_threads(struct program *program, pid_t pid, unsigned slot);
 /* It was armed in every thread that can come to its place, as far as is known. */
 bool lasting_is_whole(struct program *program, pid_t pid, unsigned slot);
 /* By what the program's handlers judge a slot's hits. Set before lasting_arm(). */

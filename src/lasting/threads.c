@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lasting watches with an address of their own in each thread (lasting/threads.h). */
+#include "inject/stacks.h"
 #include "lasting/duty.h"
 #include "lasting/lasting.h"
 #include "lasting/threads.h"
@@ -91,6 +92,43 @@ static void forget_ended(struct target *target, struct slot *slot)
 		else
 			i++;
 	}
+}
+
+static bool has_root(const struct coverage *coverage, pid_t tid)
+{
+	for (size_t i = 0; i < coverage->count; i++)
+		if (coverage->roots[i].tid == tid)
+			return true;
+	return false;
+}
+
+static int add_thread(struct target *target, struct slot *slot, pid_t tid)
+{
+	const struct perf_request request = {
+		.addr = slot->watch.address,
+		.length = slot->watch.length,
+		.access = slot->watch.access,
+		.signal = true,
+		.kernel = target->program->options.kernel && !slot->watch.program_only,
+		.data = area_tag(target->index, slot->index, slot->generation)};
+
+	return cover_add(target, &slot->coverage, &request, tid);
+}
+
+void lasting_follow_threads(struct program *program, pid_t pid, unsigned index)
+{
+	struct target *target;
+	struct slot *slot = lasting_slot(program, pid, index, &target);
+	const struct inject_stacks *stacks = slot ? target->stacks : NULL;
+
+	if (!stacks || !stacks->exposed || !slot->armed)
+		return;
+	forget_ended(target, slot);
+	slot->coverage.left_out = 0;
+	for (size_t i = 0; i < stacks->roomy.count; i++)
+		if (!has_root(&slot->coverage, stacks->roomy.tids[i]))
+			slot->coverage.left_out +=
+				add_thread(target, slot, stacks->roomy.tids[i]) != 0;
 }
 
 /* Their events hold descriptors of ours. */

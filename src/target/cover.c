@@ -174,7 +174,7 @@ static int remove_strangers(struct target *target, struct coverage *coverage)
 			i++;
 		else {
 			coverage_remove(coverage, i);
-			coverage->partial = true;
+			coverage->left_out++;
 		}
 	}
 	return coverage->count ? 0 : -ESRCH;

@@ -286,7 +286,7 @@ static bool threads_are_born(struct target *target)
 
 static bool covers_all(const struct target *target, const struct slot *slot)
 {
-	return covered_by(target, slot).scope == TL_PROCESS && !slot->coverage.partial;
+	return covered_by(target, slot).scope == TL_PROCESS && !slot->coverage.left_out;
 }
 
 /* Reads what stood at the address, so that it can be told of a store whether it changes

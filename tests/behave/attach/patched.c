@@ -9,6 +9,8 @@
  *	text		what text() of the program or of the fix says
  *	stack		handles SIGUSR1 on an alternate stack from now on
  *	fork		the same as `text`, in a forked child
+ *	placed		what placed() and counted() say, which begin with operands that count from
+ *the pc block		begins a thread that blocks SIGTRAP and calls nothing
  */
 #include <pthread.h>
 #include <signal.h>
@@ -48,6 +50,15 @@ CALLED int text(char *to, size_t size, const char *from)
 CALLED int loops(int x);
 __asm__(".text\n.globl loops\n.type loops,@function\nloops:\n.cfi_startproc\n"
 	"dec %edi\n jns loops\n mov $7,%eax\n ret\n.cfi_endproc\n.size loops,.-loops\n");
+
+/* lea and mov of operands that count from the pc. */
+CALLED int placed(void);
+CALLED int counted(void);
+__asm__(".text\n.globl placed\n.type placed,@function\nplaced:\n.cfi_startproc\n"
+	"lea place(%rip),%r11\n mov (%r11),%eax\n ret\n.cfi_endproc\n.size placed,.-placed\n"
+	".globl counted\n.type counted,@function\ncounted:\n.cfi_startproc\n"
+	"mov place(%rip),%eax\n ret\n.cfi_endproc\n.size counted,.-counted\n"
+	"place: .long 50\n");
 
 static struct caller {
 	_Atomic unsigned long old, new, neither;
@@ -127,6 +138,25 @@ static void say_in_child(void)
 		printf("child %d\n", status);
 }
 
+static void *wait_for_ever(void *blocked)
+{
+	for (;;)
+		pause();
+	return blocked;
+}
+
+static void block(void)
+{
+	sigset_t trap;
+	pthread_t thread;
+
+	sigemptyset(&trap);
+	sigaddset(&trap, SIGTRAP);
+	pthread_sigmask(SIG_BLOCK, &trap, NULL);
+	printf("block %d\n", pthread_create(&thread, NULL, wait_for_ever, NULL));
+	pthread_sigmask(SIG_UNBLOCK, &trap, NULL);
+}
+
 static void handle(int number)
 {
 	(void)number;
@@ -156,6 +186,10 @@ int main(void)
 			say("text");
 		else if (!strcmp(line, "stack\n"))
 			take_stack();
+		else if (!strcmp(line, "placed\n"))
+			printf("%d %d\n", placed(), counted());
+		else if (!strcmp(line, "block\n"))
+			block();
 		else if (!strcmp(line, "fork\n"))
 			say_in_child();
 		fflush(stdout);

@@ -178,9 +178,10 @@ class Patched(unittest.TestCase):
                 file.write(b"\xff" * 8)
             for fix, words in ((TLS, "thread-local"), (CONSTRUCTOR, "has constructors"),
                                (SYMBOL, "needs nobody_has_this, which neither"), (IFUNC, "has an IFUNC"),
-                               (ORIGINAL, "original_OLD"), (stripped, "has constructors, or is stripped")):
+                               (stripped, "has constructors, or is stripped")):
                 self.refused(program, words, fix, "value")
             self.refused(program, "damaged", damaged, "value")
+            self.refused(program, "its first instruction works at its own place alone", ORIGINAL, "counted=placed")
             self.refused(program, "first instruction", FIX, "loops=value")
             self.refused(program, "four", FIX, *("value",) * 5)
             self.refused(program, "twice", FIX, "value", "value=new_second")
@@ -189,10 +190,44 @@ class Patched(unittest.TestCase):
             self.refused(program, "does not listen", "--revert", "1")
             self.refused(program, "not a number of seconds", "--duration", "x", FIX, "value", status=2)
 
+    def test_fix_that_calls_the_old_function(self):
+        with Program(4) as program:
+            for _ in range(2):
+                self.assertEqual(program.say("placed"), "50 50")
+                patching = Patching(program, ORIGINAL, "value", "second=new_second", "placed")
+                old, _, _, with_new = program.calls()
+                self.assertEqual((old, with_new), (0, 4))
+                self.assertEqual(program.say("placed"), "1050 50")
+                self.assertNotRegex(program.maps(), "rwxp")
+                self.assertEqual(patching.end(), (0, "", ""))
+                self.assertEqual(program.calls()[1:], (0, 4, 0))
+
+    def test_threads_that_block_the_signal_are_counted(self):
+        with Program(2) as program:
+            self.assertEqual((program.say("block"), program.say("block")), ("block 0", "block 0"))
+            patching = Patching(program, "--stats", FIX, *BOTH)
+            self.assertEqual(program.calls()[0], 0)
+            status, _, told = patching.end()
+            self.assertEqual(status, 0)
+            self.assertRegex(told, r"^trapline: 2 of 5 threads of process \d+ go on calling the old functions: they have ")
+            self.assertRegex(told, r"\n +2  threads-unpatched ")
+            self.assertRegex(told, r"\n +\d\d+  calls-redirected ")
+
     def test_handlers_on_alternate_stacks(self):
-        with Program() as program:
+        with Program(2) as program:
             self.assertEqual(program.say("stack"), "stack 0")
             self.refused(program, "alternate stacks", FIX, "value")
+            patching = Patching(program, "--anyway", FIX, *BOTH)
+            self.assertEqual(program.calls()[0], 0)
+            program.begin(4)
+            ends, old = time.monotonic() + 30, 1
+            while old and time.monotonic() < ends:
+                old, _, _, with_new = program.calls()
+            self.assertEqual((old, with_new), (0, 6))
+            status, _, told = patching.end()
+            self.assertEqual(status, 0)
+            self.assertRegex(told, r"^trapline: handlers of process \d+ run on alternate stacks: threads that it makes later [^\n]+\n$")
+            self.assertEqual(program.calls()[1:], (0, 6, 0))
 
     def test_under_another_trapline(self):
         with Program(under=(TRAPLINE, "throttle", "--cpu", "90%", "--")) as program:

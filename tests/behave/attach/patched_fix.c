@@ -21,10 +21,26 @@ static int add(int x)
 }
 static int (*volatile adding)(int) = add;
 
+#ifdef BROKEN_ORIGINAL /* which it is no more, but for counted() */
+VISIBLE int (*original_value)(int);
+VISIBLE int (*original_second)(int);
+VISIBLE int (*original_placed)(void);
+VISIBLE int (*original_counted)(void);
+
+VISIBLE int placed(void)
+{
+	return original_placed() + 1000;
+}
+#endif
+
 VISIBLE int value(int x)
 {
 	__atomic_fetch_add(&calls[x & 1023], 1, __ATOMIC_RELAXED);
+#ifdef BROKEN_ORIGINAL
+	return original_value(x) + 1000;
+#else
 	return adding(x) + own;
+#endif
 }
 
 VISIBLE int new_second(int x)
@@ -83,7 +99,4 @@ VISIBLE int broken(int x)
 {
 	return chosen(x);
 }
-#endif
-#ifdef BROKEN_ORIGINAL
-VISIBLE int (*original_value)(int);
 #endif
