@@ -146,26 +146,12 @@ static const struct inject_stacks *stacks_of(const struct patching *patching)
 	return entered_stacks(control_program(patching->control), injection_of(patching)->index);
 }
 
-/* Threads that go on calling some old function, as far as is known. */
-static uint64_t left_out(const struct patching *patching)
-{
-	uint64_t most = 0;
-
-	for (uint32_t i = 0; i < patching->request->count; i++) {
-		unsigned one =
-			lasting_left_out(control_program(patching->control), patching->pid, i);
-
-		most = most < one ? one : most;
-	}
-	return most + stacks_of(patching)->cramped.count;
-}
-
 static void tell_of_threads(struct patching *patching)
 {
 	struct program *program = control_program(patching->control);
 	struct thread_set all = {0};
 
-	program->count[COUNT_THREADS_UNPATCHED] = left_out(patching);
+	lasting_count_redirects(program, patching->pid, patching->request->count);
 	if (program->count[COUNT_THREADS_UNPATCHED] && !thread_set_list(&all, patching->pid))
 		utf8_fprintf(stderr,
 			     "trapline: %llu of %zu threads of process %d go on calling the old "
@@ -274,15 +260,6 @@ static int tell_failure(const struct patching *patching)
 					     : reason.text);
 }
 
-static void count_calls(const struct patching *patching)
-{
-	struct program *program = control_program(patching->control);
-
-	program->count[COUNT_THREADS_UNPATCHED] = left_out(patching);
-	for (uint32_t i = 0; i < patching->request->count; i++)
-		program->count[COUNT_CALLS_REDIRECTED] += lasting_count(program, patching->pid, i);
-}
-
 static void print_statistics(const struct patching *patching)
 {
 	struct statistics statistics = {.count = 0};
@@ -298,7 +275,8 @@ static int end(struct patching *patching)
 
 	if (injection && patching->on) {
 		inject_redirect_switch(injection, false);
-		count_calls(patching);
+		lasting_count_redirects(control_program(patching->control), patching->pid,
+					patching->request->count);
 	}
 	control_finish(patching->control);
 	if (injection && !patching->on)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lasting watches: armed by the caller, until the process ends or they are armed anew. */
+#include "inject/stacks.h"
 #include "lasting/duty.h"
 #include "lasting/framed.h"
 #include "lasting/lasting.h"
@@ -66,14 +67,6 @@ int lasting_open(struct program *program, pid_t pid, unsigned index, const struc
 	return err ? err : target->doubts.some;
 }
 
-unsigned lasting_left_out(struct program *program, pid_t pid, unsigned index)
-{
-	struct target *target;
-	const struct slot *slot = lasting_slot(program, pid, index, &target);
-
-	return slot && slot->open ? slot->coverage.left_out : 0;
-}
-
 void lasting_disarm(struct program *program, pid_t pid, unsigned index)
 {
 	struct target *target;
@@ -101,6 +94,27 @@ uint64_t lasting_count(struct program *program, pid_t pid, unsigned index)
 	return slot && slot->open
 		       ? coverage_count(&slot->coverage) + slot->ended_hits - slot->count_before
 		       : 0;
+}
+
+void lasting_count_redirects(struct program *program, pid_t pid, unsigned slots)
+{
+	uint64_t calls = 0, threads = 0;
+	struct target *target;
+
+	for (unsigned i = 0; i < slots; i++) {
+		const struct slot *slot = lasting_slot(program, pid, i, &target);
+
+		if (!slot || !slot->open)
+			continue;
+		calls += lasting_count(program, pid, i);
+		if (threads < slot->coverage.left_out)
+			threads = slot->coverage.left_out;
+	}
+	target = target_find(program, pid);
+	if (target && target->stacks)
+		threads += target->stacks->cramped.count;
+	program->count[COUNT_CALLS_REDIRECTED] = calls;
+	program->count[COUNT_THREADS_UNPATCHED] = threads;
 }
 
 uint64_t lasting_dropped(struct program *program, pid_t pid)

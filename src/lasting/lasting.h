@@ -56,9 +56,11 @@ int lasting_arm(struct program *program, pid_t pid, unsigned slot, const struct 
 void lasting_disarm(struct program *program, pid_t pid, unsigned slot);
 /* The slot is opened, anew where it is already, for lasting_arm() to find: in all threads that take
  * a signal at this moment, as far as they stand in no handler. 1: some thread may turn out to take
- * one when this is called again; 0 or -errno. In how many threads is it not? */
+ * one when this is called again; 0 or -errno. */
 int lasting_open(struct program *program, pid_t pid, unsigned slot, const struct tl_watch *watch);
-unsigned lasting_left_out(struct program *program, pid_t pid, unsigned slot);
+/* The first `slots` slots lead elsewhere (redirects_strategy): counts the hits so far, and the
+ * threads in which one of them is not open, as far as is known. */
+void lasting_count_redirects(struct program *program, pid_t pid, unsigned slots);
 /* Where threads inherit no events, since each is asked for its signal stack first
  * (inject/stacks.h): an armed slot is opened in those that have been asked since. */
 void lasting_follow_threads(struct program *program, pid_t pid, unsigned slot);

@@ -60,19 +60,24 @@ __asm__(".text\n.globl placed\n.type placed,@function\nplaced:\n.cfi_startproc\n
 	"mov place(%rip),%eax\n ret\n.cfi_endproc\n.size counted,.-counted\n"
 	"place: .long 50\n");
 
+/* A call is noted in the turn in which it began, however late its thread comes to that: `count`
+ * ends a turn. */
+#define TURNS 64
+
+static _Atomic unsigned turn;
 static struct caller {
-	_Atomic unsigned long old, new, neither;
+	_Atomic unsigned long old[TURNS], new[TURNS], neither[TURNS];
 } caller[THREADS_MOST];
 static unsigned callers;
 
-static void note(struct caller *own, int result, int old, int new)
+static void note(struct caller *own, unsigned began, int result, int old, int new)
 {
 	if (result == old)
-		atomic_fetch_add(&own->old, 1);
+		atomic_fetch_add(&own->old[began], 1);
 	else if (result == new)
-		atomic_fetch_add(&own->new, 1);
+		atomic_fetch_add(&own->new[began], 1);
 	else
-		atomic_fetch_add(&own->neither, 1);
+		atomic_fetch_add(&own->neither[began], 1);
 }
 
 static void *call(void *arg)
@@ -80,8 +85,11 @@ static void *call(void *arg)
 	struct caller *own = arg;
 
 	for (int x = 0;; x = (x + 1) & 0xff) {
-		note(own, value(x), x + 1, x + 1001);
-		note(own, second(x), x + 2, x + 1002);
+		unsigned began = atomic_load(&turn) % TURNS;
+
+		note(own, began, value(x), x + 1, x + 1001);
+		began = atomic_load(&turn) % TURNS;
+		note(own, began, second(x), x + 2, x + 1002);
 		if (!(x & 15))
 			usleep(200);
 	}
@@ -101,16 +109,24 @@ static void begin(int count)
 static void tell(void)
 {
 	unsigned long old = 0, new = 0, neither = 0, with_old = 0, with_new = 0;
+	unsigned ended = atomic_load(&turn) % TURNS, next = (ended + 1) % TURNS;
+
+	for (unsigned i = 0; i < THREADS_MOST; i++) {
+		atomic_store(&caller[i].old[next], 0);
+		atomic_store(&caller[i].new[next], 0);
+		atomic_store(&caller[i].neither[next], 0);
+	}
+	atomic_fetch_add(&turn, 1);
 
 	for (unsigned i = 0; i < callers; i++) {
-		unsigned long o = atomic_exchange(&caller[i].old, 0),
-			      n = atomic_exchange(&caller[i].new, 0);
+		unsigned long o = atomic_load(&caller[i].old[ended]),
+			      n = atomic_load(&caller[i].new[ended]);
 
 		old += o;
 		new += n;
 		with_old += o > 0;
 		with_new += n > 0;
-		neither += atomic_exchange(&caller[i].neither, 0);
+		neither += atomic_load(&caller[i].neither[ended]);
 	}
 	printf("%lu %lu %lu %lu %lu\n", old, new, neither, with_old, with_new);
 }

@@ -95,9 +95,9 @@ class Patched(unittest.TestCase):
                 patching = Patching(program, FIX, *BOTH)
                 self.assertRegex(patching.line, r"patched on breakpoints until Ctrl-C: \S+ value second=new_second\n")
                 old, new, _, with_new = program.calls()
-                self.assertEqual((old, with_new), (0, threads), f"{old} old and {new} new calls")
                 self.assertNotRegex(program.maps(), "rwxp")
                 self.assertEqual(patching.end(), (0, "", ""))
+                self.assertEqual((old, with_new), (0, threads), f"{old} old and {new} new calls")
                 self.assertEqual(program.calls()[1:], (0, threads, 0))
                 self.assertEqual(program.state(), before)
 
@@ -196,10 +196,10 @@ class Patched(unittest.TestCase):
                 self.assertEqual(program.say("placed"), "50 50")
                 patching = Patching(program, ORIGINAL, "value", "second=new_second", "placed")
                 old, _, _, with_new = program.calls()
-                self.assertEqual((old, with_new), (0, 4))
                 self.assertEqual(program.say("placed"), "1050 50")
                 self.assertNotRegex(program.maps(), "rwxp")
                 self.assertEqual(patching.end(), (0, "", ""))
+                self.assertEqual((old, with_new), (0, 4))
                 self.assertEqual(program.calls()[1:], (0, 4, 0))
 
     def test_threads_that_block_the_signal_are_counted(self):
