@@ -12,7 +12,7 @@ the file that TRAPLINE_ERRORS names. The test's own exit status is kept where no
 A test that needs watchpoints has the program that probes for them in its environment, by WATCHPOINT_PROBE
 (tests/meson.build). Where none fires it skips, or fails if TRAPLINE_REQUIRE_HARDWARE is 1. With
 TRAPLINE_EMULATE=1 the emulated machine of scripts/vm-run, whose watchpoints fire, runs it instead, guarded
-there like here; those that measure time, which is another one there, have TOO_TIMED set and skip."""
+there like here; those that have NEEDS_REAL_PROCESSOR set skip. TRAPLINE_EMULATED tells a test where it is."""
 import os
 import signal
 import subprocess
@@ -91,9 +91,11 @@ def is_without_watchpoints():
 
 def emulated():
     """In a machine that sees this one's files and may write here, where Meson runs tests: in the build directory."""
-    environment = {**os.environ, "TRAPLINE_REQUIRE_HARDWARE": "1"}
+    environment = {**os.environ, "TRAPLINE_REQUIRE_HARDWARE": "1", "TRAPLINE_EMULATED": "1"}
+    # This interpreter itself: `python3` may be a script that looks for it, which takes seconds there.
+    command = [sys.executable if os.path.basename(word) == "python3" else word for word in sys.argv[1:]]
     return subprocess.run([MACHINE, "--host", "--writable", os.getcwd(), "--timeout", MACHINE_PATIENCE,
-                           "--memory", "3072", os.path.abspath(__file__), *sys.argv[1:]],
+                           "--memory", "3072", sys.executable, os.path.abspath(__file__), *command],
                           env=environment, check=False).returncode
 
 
@@ -105,8 +107,8 @@ def without_watchpoints():
     if os.environ.get("TRAPLINE_EMULATE") != "1":
         print("skipped: no watchpoint fires on this machine")
         return SKIPPED
-    if os.environ.get("TOO_TIMED"):
-        print("skipped: no watchpoint fires on this machine, and what this test measures is another in an emulated one")
+    if os.environ.get("NEEDS_REAL_PROCESSOR"):
+        print("skipped: no watchpoint fires on this machine, and an emulated one says nothing about this")
         return SKIPPED
     return emulated()
 

@@ -19,9 +19,10 @@ static int add(int x)
 {
 	return x + 1000;
 }
-static int (*volatile adding)(int) = add;
 
-#ifdef BROKEN_ORIGINAL /* which it is no more, but for counted() */
+#ifndef BROKEN_ORIGINAL
+static int (*volatile adding)(int) = add;
+#else /* which it is no more, but for counted() */
 VISIBLE int (*original_value)(int);
 VISIBLE int (*original_second)(int);
 VISIBLE int (*original_placed)(void);
