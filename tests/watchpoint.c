@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Does a watchpoint fire on this machine? Some hypervisors take the debug registers' values and
- * never deliver a trap. Exit status 0: a write to a watched variable was counted; 1: it was not, or
- * nothing could be opened. tests/guard.py and .ci/run ask; it is a program by itself, so that it
- * can be built before anything else is: cc tests/watchpoint.c
+ * never deliver a trap. tests/guard.py and .ci/run ask; it is a program by itself, so that it can
+ * be built before anything else is: cc tests/watchpoint.c
+ *
+ * Exit status 0: a write to a watched variable was counted; 1: it was not; 2: nothing could be
+ * opened, or read, which has other reasons: permissions, or slots that others hold.
  */
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
@@ -27,6 +29,7 @@ int main(void)
 	uint64_t count = 0;
 
 	watched = 1;
-	return fd >= 0 && read((int)fd, &count, sizeof(count)) == sizeof(count) && count == 1 ? 0
-											      : 1;
+	if (fd < 0 || read((int)fd, &count, sizeof(count)) != sizeof(count))
+		return 2;
+	return count == 1 ? 0 : 1;
 }
