@@ -22,10 +22,9 @@ void flow_from_doubt(const struct flow_value *value, struct flow_told *told,
 {
 	bool tied = told->goal != FLOW_NONE;
 	struct flow_store *last = tied ? &told->passage.last : &told->last;
-	uint64_t read;
 
-	if (last->known && last->bytes_known && flow_from_read(value, access, &read) &&
-	    (last->bytes ^ read) << (64 - 8 * value->length))
+	if (last->known && last->bytes_known &&
+	    !flow_from_is_left_there(value, last->bytes, value->length, access))
 		last->known = false;
 }
 

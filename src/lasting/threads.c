@@ -55,25 +55,30 @@ int lasting_arm_threads(struct program *program, pid_t pid, unsigned index,
 	return 0;
 }
 
+static int open_in(struct target *target, struct slot *slot, pid_t tid, uint64_t address)
+{
+	const struct perf_request request = {.addr = address,
+					     .length = slot->watch.length,
+					     .access = slot->watch.access,
+					     .signal = true,
+					     .kernel = target->program->options.kernel,
+					     .data = area_tag(target->index, slot->index,
+							      slot->generation)};
+
+	return cover_add(target, &slot->coverage, &request, tid);
+}
+
 int lasting_arm_thread(struct program *program, pid_t pid, unsigned index, pid_t tid,
 		       uint64_t address)
 {
 	struct target *target;
 	struct slot *slot = lasting_slot(program, pid, index, &target);
-	struct perf_request request;
 
 	if (!slot || !slot->each_thread)
 		return -ESRCH;
 	if (target->observed)
 		return observed_arm_thread(target, slot, tid, address);
-	request = (struct perf_request){.addr = address,
-					.length = slot->watch.length,
-					.access = slot->watch.access,
-					.signal = true,
-					.kernel = program->options.kernel,
-					.data = area_tag(target->index, slot->index,
-							 slot->generation)};
-	return cover_add(target, &slot->coverage, &request, tid);
+	return open_in(target, slot, tid, address);
 }
 
 bool lasting_thread_lives(pid_t pid, pid_t tid)
@@ -102,19 +107,6 @@ static bool has_root(const struct coverage *coverage, pid_t tid)
 	return false;
 }
 
-static int add_thread(struct target *target, struct slot *slot, pid_t tid)
-{
-	const struct perf_request request = {
-		.addr = slot->watch.address,
-		.length = slot->watch.length,
-		.access = slot->watch.access,
-		.signal = true,
-		.kernel = target->program->options.kernel && !slot->watch.program_only,
-		.data = area_tag(target->index, slot->index, slot->generation)};
-
-	return cover_add(target, &slot->coverage, &request, tid);
-}
-
 void lasting_follow_threads(struct program *program, pid_t pid, unsigned index)
 {
 	struct target *target;
@@ -127,8 +119,8 @@ void lasting_follow_threads(struct program *program, pid_t pid, unsigned index)
 	slot->coverage.left_out = 0;
 	for (size_t i = 0; i < stacks->roomy.count; i++)
 		if (!has_root(&slot->coverage, stacks->roomy.tids[i]))
-			slot->coverage.left_out +=
-				add_thread(target, slot, stacks->roomy.tids[i]) != 0;
+			slot->coverage.left_out += open_in(target, slot, stacks->roomy.tids[i],
+							   slot->watch.address) != 0;
 }
 
 /* Their events hold descriptors of ours. */
