@@ -9,13 +9,15 @@
 #define WINDOW 4096u
 #define FUNCTION_MOST (1u << 22) /* bytes of one that are looked at */
 
+/* A piece of the process's code, copied here, since reading it costs a system call. */
 struct window {
 	const struct symbol_memory *memory;
-	uint64_t at;
-	size_t length;
+	uint64_t at;   /* where it begins in the process */
+	size_t length; /* bytes copied */
 	uint8_t bytes[WINDOW];
 };
 
+/* Copies what lies from `at` on, not beyond `end`. False: it cannot be read. */
 static bool fill(struct window *window, uint64_t at, uint64_t end)
 {
 	window->at = at;
@@ -25,6 +27,7 @@ static bool fill(struct window *window, uint64_t at, uint64_t end)
 	return window->length > 0;
 }
 
+/* 0; -EFAULT: the code cannot be read; another error: it does not decode. */
 static int decode(struct window *window, uint64_t at, uint64_t end, struct insn *insn)
 {
 	if (at + INSN_MAX_LENGTH > window->at + window->length &&
@@ -34,7 +37,8 @@ static int decode(struct window *window, uint64_t at, uint64_t end, struct insn 
 			   at, insn);
 }
 
-/* Padding and data inside code may not decode: such bytes are stepped over one by one. */
+/* Refuses a function with a jump inside that leads to its first instruction. Padding and data
+ * inside code may not decode: such bytes are stepped over one by one. */
 static int find_loop(struct window *window, uint64_t start, uint64_t end, struct graft_error *error)
 {
 	struct insn insn;

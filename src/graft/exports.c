@@ -32,12 +32,15 @@ struct graft_exports {
 
 /* ---- tables, as they are in memory ----------------------------------------------------------- */
 
-/* Where they begin, 0: nowhere, and their lengths as far as they are told. */
+/* Where the tables of a module begin in the process, and their lengths in bytes. 0: there is none,
+ * or its length is not told. */
 struct places {
 	uint64_t address[TABLES], length[TABLES];
-	uint64_t hash[2];
+	uint64_t
+		hash[2]; /* of DT_GNU_HASH and DT_HASH, not read: others may end where they begin */
 };
 
+/* Which entry of a dynamic section (elf(5)) tells a table's address or its length. */
 struct place_tag {
 	int64_t tag;
 	int table;
@@ -51,7 +54,8 @@ static const struct place_tag tags[] = {
 	{DT_PLTRELSZ, CALLS, true},
 };
 
-/* Some linkers write addresses in the process over those in the file. */
+/* The address in the process of what the dynamic section tells: glibc writes such addresses over
+ * those of the file, other linkers leave the file's there. */
 static uint64_t in_process(const struct symbol_module *module, uint64_t address)
 {
 	return address >= module->start && address < module->end ? address : address + module->bias;
@@ -72,7 +76,8 @@ static void note_entry(struct places *places, const struct symbol_module *module
 		places->hash[entry->d_tag == DT_HASH] = in_process(module, entry->d_un.d_ptr);
 }
 
-/* Up to the table behind it, or the module's end: none says how long it is. */
+/* The length of a table that tells none, in bytes: it reaches to the next table or the module's end
+ * at most. */
 static uint64_t length_up_to_next(const struct places *places, const struct symbol_module *module,
 				  uint64_t begin)
 {
@@ -122,7 +127,7 @@ static bool find_places(const struct symbol_memory *memory, const struct symbol_
 	return false;
 }
 
-/* A table without a length may run into what cannot be read: as much as can is taken. */
+/* A table that cannot be read as a whole stays empty. */
 static void read_table(const struct symbol_memory *memory, uint64_t address, uint64_t length,
 		       struct table *table)
 {
@@ -190,7 +195,8 @@ static const char *defined_version(const struct exporter *exporter, unsigned num
 	return NULL;
 }
 
-/* A program's own copy of a library's variable has the version that it needs of the library. */
+/* The version of that number among those that the module needs of others: a program's own copy of a
+ * library's variable has such a one. */
 static const char *needed_version(const struct exporter *exporter, unsigned number)
 {
 	uint64_t offset = 0;
@@ -213,8 +219,8 @@ static const char *needed_version(const struct exporter *exporter, unsigned numb
 	return NULL;
 }
 
-/* Does the symbol have the version that is wanted, or none? One that is not wanted by any version
- * is its newest. */
+/* Does the symbol have the version that is wanted, or none? Where no version is wanted, only the
+ * default one counts, which is the newest (its number lacks the bit 0x8000, "hidden"). */
 static bool is_version(const struct exporter *exporter, uint64_t index, const char *wanted)
 {
 	const char *version;
@@ -258,8 +264,8 @@ static bool find(const struct exporter *exporter, const struct graft_wanted *wan
 	return false;
 }
 
-/* Where the linker of the process has noted what the resolver at `resolver` chose: a module that
- * calls an IFUNC of its own has a word for that. */
+/* Finds the function that the IFUNC's resolver at `resolver` has chosen, by the word in which the
+ * linker of the process has noted it: a module that calls an IFUNC of its own has such a word. */
 static bool find_chosen(struct symbol_modules *modules, const struct exporter *exporter,
 			uint64_t resolver, uint64_t *address)
 {
@@ -303,7 +309,8 @@ static int tell(struct symbol_modules *modules, const struct exporter *exporter,
 	return 0;
 }
 
-/* A frame of the fix has no unwind information that the process knows of. */
+/* Is this a function of exception handling? Its unwinder would not get through frames of the fix,
+ * whose unwind information the process does not know of. */
 static bool unwinds(const char *name)
 {
 	return !strncmp(name, "_Unwind_", 8) || !strncmp(name, "__gxx_personality", 17) ||
@@ -327,7 +334,7 @@ int graft_exports_find(void *context, const struct graft_wanted *wanted, uint64_
 	return -ENOENT;
 }
 
-/* The program first, whose definitions stand for those of its libraries. */
+/* The program comes first, since its definitions take precedence over those of its libraries. */
 struct graft_exports *graft_exports_read(struct symbol_modules *modules)
 {
 	struct graft_exports *exports = calloc(1, sizeof(*exports));

@@ -14,9 +14,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The library's, and one for the old functions' copies. */
-_Static_assert(GRAFT_PARTS + 1 <= INJECT_FIX_PARTS, "they fit");
-_Static_assert(INJECTED_REDIRECTS *GRAFT_ORIGINAL_MOST <= GRAFT_BEHIND, "they fit, too");
+_Static_assert(GRAFT_PARTS + 1 <= INJECT_FIX_PARTS,
+	       "the library's parts fit, and one for the copies of old functions");
+_Static_assert(INJECTED_REDIRECTS *GRAFT_ORIGINAL_MOST <= GRAFT_BEHIND,
+	       "the copies of old functions fit behind the library");
 
 struct graft {
 	struct symbol_session *session;
@@ -26,13 +27,14 @@ struct graft {
 	struct graft_image image;
 	struct inject_fix memory;
 	struct graft_change change[INJECTED_REDIRECTS];
-	uint8_t copy[INJECTED_REDIRECTS][GRAFT_ORIGINAL_MOST]; /* of an old one, where wanted */
-	unsigned count;
+	/* The copy of each change's old function, where its `original` asks for one. */
+	uint8_t copy[INJECTED_REDIRECTS][GRAFT_ORIGINAL_MOST];
+	unsigned count; /* of changes */
 };
 
 /* ---- code that a dynamic linker would run --------------------------------------------------- */
 
-/* The function there has this name, by the library's own symbol table. */
+/* Does the function at this address have this name, by the library's own symbol table? */
 static bool is_called(const struct graft *graft, uint64_t address, const char *name)
 {
 	const char *found = symbol_function_name(graft->fix, address);
@@ -40,14 +42,15 @@ static bool is_called(const struct graft *graft, uint64_t address, const char *n
 	return found && !strcmp(found, name);
 }
 
-/* The compiler's own constructor registers memory for transactions where the process has a library
- * for that (crtstuff.c of GCC), which nothing depends on. */
+/* Refuses all constructors but the compiler's own, which need not run: it registers memory for
+ * transactions where the process has a library for that (crtstuff.c of GCC). */
 static int check_constructor(void *context, uint64_t address)
 {
 	return is_called(context, address, "frame_dummy") ? 0 : -EINVAL;
 }
 
-/* _init() of crti.o calls a profiler, where there is one. */
+/* The library's _init() may be that of crti.o, which need not run: it calls a profiler where there
+ * is one. */
 static int check_constructors(const struct graft *graft, struct graft_error *error)
 {
 	if (graft_image_constructors(&graft->image, check_constructor, (void *)graft) ||
@@ -100,7 +103,8 @@ static int look(struct graft *graft, pid_t pid, const char *path, struct graft_e
 	if (!graft->exports)
 		return graft_refuse(error, -ENOMEM, "cannot be bound: memory is short");
 	err = check_constructors(graft, error);
-	/* At an address of its own later; here, whether all that it needs is there. */
+	/* Bound to address 0 to find out whether all that it needs is there; graft_load() binds it
+	 * to its real address. */
 	return err ? err
 		   : graft_image_bind(&graft->image, 0, graft_exports_find, graft->exports, error);
 }
@@ -177,7 +181,7 @@ static void describe(struct graft *graft)
 	memory->size += GRAFT_BEHIND;
 }
 
-/* The copies of old functions behind the library, and its pointers to them. */
+/* Puts the copies of old functions behind the library, and their addresses into its pointers. */
 static void place_copies(struct graft *graft)
 {
 	for (unsigned i = 0; i < graft->count; i++) {

@@ -123,7 +123,8 @@ static int check_segment(const Elf64_Phdr *segment, struct graft_error *error)
 	return 0;
 }
 
-/* Loaded segments in order, none sharing a page with another. */
+/* Adds a loaded segment. False: it does not follow the last one on pages of its own, or is too
+ * large, or there are too many. */
 static bool add_part(struct graft_image *image, const Elf64_Phdr *segment)
 {
 	const struct graft_part *last = image->count ? &image->part[image->count - 1] : NULL;
@@ -235,7 +236,8 @@ static int read_dynamic(struct graft_image *image, const Elf64_Phdr *segment,
 			break;
 		err = note_entry(image, &entry, error);
 	}
-	/* No table says how many symbols there are: as many as lie before the end. */
+	/* Nothing tells how many symbols and versions there are: their tables may reach to the
+	 * image's end. */
 	image->symbols.size =
 		image->symbols.offset < image->size ? image->size - image->symbols.offset : 0;
 	image->versions.size = image->versions.offset && image->versions.offset < image->size
@@ -284,9 +286,12 @@ void graft_image_free(struct graft_image *image)
 
 /* ---- relocations -------------------------------------------------------------------------- */
 
-#define NEEDED_MOST 4096
+#define NEEDED_MOST                                                                   \
+	4096 /* records of needed versions that are looked at: they may form a circle \
+	      */
 
-/* The version of that number, by the records of what is needed; NULL: it is not told. */
+/* The name of the version with that number, by the records of what the library needs; NULL: it is
+ * not told. */
 static const char *needed_version(const struct graft_image *image, unsigned number)
 {
 	uint64_t at_need = image->needed.offset, budget = NEEDED_MOST;
@@ -443,6 +448,7 @@ int graft_image_bind(struct graft_image *image, uint64_t base, graft_resolve_fn 
 
 /* ---- code --------------------------------------------------------------------------------- */
 
+/* The address, as linked, that a relative relocation writes to `place`. False: there is none. */
 static bool relocated_to(const struct graft_image *image, uint64_t place, uint64_t *address)
 {
 	uint64_t count = image->relocations.size / sizeof(Elf64_Rela);
@@ -473,7 +479,7 @@ int graft_image_constructors(const struct graft_image *image,
 	return err;
 }
 
-/* Do `length` bytes from there on lie in one part with this protection? */
+/* Do `length` bytes from `address` on lie in one part with all of this protection? */
 static bool is_in_part(const struct graft_image *image, uint64_t address, uint64_t length,
 		       int protection)
 {

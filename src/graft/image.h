@@ -33,7 +33,8 @@ struct graft_part {
 	int protection;	       /* PROT_…; never writable and executable */
 };
 
-/* A table, by its place among the image's bytes; size 0: there is none. */
+/* A table, by its place among the image's bytes, as the file tells it and so not checked yet; size
+ * 0: there is none. */
 struct graft_table {
 	uint64_t offset, size;
 };
@@ -41,8 +42,8 @@ struct graft_table {
 struct graft_image {
 	uint8_t *bytes; /* as the file has them: addresses as linked, from 0 */
 	uint8_t *bound; /* a copy, whose relocations are made, and GRAFT_BEHIND bytes */
-	uint64_t size;	/* whole pages */
-	unsigned count;
+	uint64_t size;	/* bytes, in whole pages, without those behind */
+	unsigned count; /* of parts */
 	struct graft_part part[GRAFT_PARTS];
 	struct graft_table symbols, names, versions, needed;
 	struct graft_table relocations, calls; /* Elf64_Rela */
@@ -57,26 +58,28 @@ struct graft_wanted {
 	bool weak;
 };
 
-/* 0 and the address in the process, or -errno; a sentence in `error` but for -ENOENT. */
+/* Finds what the library needs. 0 and the address in the process; -ENOENT: nothing of the process
+ * has it; another -errno with a sentence in `error`. */
 typedef int graft_resolve_fn(void *context, const struct graft_wanted *wanted, uint64_t *address,
 			     struct graft_error *error);
 
-/* 0 or -errno with a sentence. */
+/* Reads the library from its file. 0 or -errno with a sentence, and nothing to be freed. */
 int graft_image_read(int fd, struct graft_image *image, struct graft_error *error);
-/* Makes the relocations for an image that lies at `base`. May be done again for another one. */
+/* Makes the relocations in `bound` for an image that will lie at `base`. May be called again for
+ * another base. 0 or -errno with a sentence. */
 int graft_image_bind(struct graft_image *image, uint64_t base, graft_resolve_fn *resolve,
 		     void *context, struct graft_error *error);
 /* Calls `each` for every constructor, by its address as linked, until that returns another value
  * than 0, which is returned. -EINVAL: one is not told by the file itself. */
 int graft_image_constructors(const struct graft_image *image,
 			     int (*each)(void *context, uint64_t address), void *context);
-/* Is there code at the address, as linked? */
+/* Is there code at this address, as linked? */
 bool graft_image_is_code(const struct graft_image *image, uint64_t address);
-/* Is there a pointer that can be written? */
+/* Is there room for a pointer at this address, as linked, in memory that the library may write? */
 bool graft_image_is_pointer(const struct graft_image *image, uint64_t address);
 void graft_image_free(struct graft_image *image);
 
-/* Writes the sentence and returns `err`. */
+/* Writes the sentence to `error` and returns `err`. */
 int graft_refuse(struct graft_error *error, int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -13,7 +13,7 @@ _Static_assert(INSN_MAX_LENGTH + FAR_JUMP <= GRAFT_ORIGINAL_MOST &&
 		       MOVE_CONSTANT + FAR_JUMP <= GRAFT_ORIGINAL_MOST,
 	       "a copy has room");
 
-/* jmp *0(%rip), and the address behind it. */
+/* Writes jmp *0(%rip) and the address behind it: FAR_JUMP bytes. */
 static void put_jump(uint8_t *to, uint64_t address)
 {
 	static const uint8_t jump[] = {0xff, 0x25, 0, 0, 0, 0};
@@ -46,7 +46,8 @@ static unsigned put_address(const uint8_t *bytes, const struct insn *insn, uint8
 	return MOVE_CONSTANT;
 }
 
-/* Returns how many bytes the copy of the instruction has; 0: it cannot run elsewhere. */
+/* Copies an instruction and returns how many bytes the copy has; 0: it cannot run elsewhere, since
+ * it counts from the pc or leads elsewhere. */
 static unsigned put_insn(const uint8_t *bytes, const struct insn *insn, uint8_t *to)
 {
 	if (insn->takes_address)
@@ -58,6 +59,8 @@ static unsigned put_insn(const uint8_t *bytes, const struct insn *insn, uint8_t 
 	return insn->length;
 }
 
+/* Reads INSN_MAX_LENGTH bytes at `address`, or less at the end of a mapping. Returns how many; 0:
+ * nothing is mapped there, or it cannot be read. */
 static size_t read_code(struct symbol_modules *modules, uint64_t address, uint8_t *bytes)
 {
 	struct symbol_mapping mapping;

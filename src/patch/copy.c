@@ -21,9 +21,9 @@
 struct writer {
 	const struct patch_site *site;
 	uint8_t *to;
-	size_t length;
-	uintptr_t from; /* of the instruction being copied */
-	uint8_t bytes[INSN_MAX_LENGTH];
+	size_t length;			/* bytes of the copy so far */
+	uintptr_t from;			/* address of the instruction that is being copied, */
+	uint8_t bytes[INSN_MAX_LENGTH]; /* its bytes, and what they mean */
 	struct insn insn;
 };
 
@@ -59,7 +59,8 @@ static void put_push(struct writer *writer, uint64_t value)
 	put(writer, &high, sizeof(high));
 }
 
-/* Only jcc of both lengths: loop and jrcxz have no longer form. */
+/* A conditional branch becomes the opposite one over a far jump. Only jcc, short or long, can be
+ * turned round: loop and jrcxz have no opposite. */
 static int put_branch(struct writer *writer)
 {
 	uint8_t inverted[2] = {0, FAR_JUMP_LENGTH};
@@ -77,8 +78,8 @@ static int put_branch(struct writer *writer)
 	return 0;
 }
 
-/* Where in `bytes` the displacement of the pc-relative operand is: the only place whose change
- * changes it. -1: not found. */
+/* Where in `bytes` the displacement of the pc-relative operand lies: at the only place where a
+ * change of the bytes changes it. -1: it was not found. */
 static int find_displacement(const uint8_t *bytes, const struct insn *insn, unsigned operand)
 {
 	uint8_t changed[INSN_MAX_LENGTH];
@@ -131,8 +132,8 @@ static int relocate_operands(struct writer *writer)
 	return err;
 }
 
-/* With the return address pushed first, the call's operand is a jump's, unless it counts from rsp.
- */
+/* An indirect call becomes a push of the original's return address and an indirect jump by the same
+ * operand. An operand that counts from rsp is refused, since the push has moved rsp. */
 static int put_indirect_call(struct writer *writer)
 {
 	struct insn decoded;
@@ -158,8 +159,9 @@ static int put_indirect_call(struct writer *writer)
 	return err;
 }
 
-/* No immediate follows a lea's displacement. One that computes only the low 32 bits is right at any
- * distance. */
+/* The displacement of a lea is its last four bytes, since no immediate follows it. A lea that
+ * computes only the low 32 bits is right at any distance: the decoder tells whether the address
+ * that it takes is still the same. */
 static int relocate_address(struct writer *writer)
 {
 	const struct insn *insn = &writer->insn;
@@ -182,8 +184,8 @@ static int put_plain(struct writer *writer)
 	return err;
 }
 
-/* A call that does not go through push and jump would break a shadow stack: the function is
- * refused there. */
+/* A call is copied as a push and a jump, which put nothing on a shadow stack: the return would be a
+ * fault. So a function that begins with a call is refused in a process that has one. */
 static bool has_shadow_stack(void)
 {
 	FILE *status = fopen("/proc/self/status", "re");
@@ -215,7 +217,8 @@ static int put_insn(struct writer *writer)
 	}
 }
 
-/* An instruction at most becomes a push of 13 bytes and 15 more, and there are five at most. */
+/* Each instruction becomes at most a push of 13 bytes and INSN_MAX_LENGTH more, and at most five
+ * begin in the jump's bytes. */
 _Static_assert(PATCH_JUMP_LENGTH *(13 + INSN_MAX_LENGTH) + FAR_JUMP_LENGTH <= PATCH_COPY_MAX,
 	       "a copy has room");
 

@@ -2,11 +2,12 @@
 /*
  * A trap in a thread that has SIGILL blocked ends the process (the kernel forces the signal; see
  * force_sig_info_to_task() in Linux, kernel/signal.c). So before a trap is written no thread may
- * have it blocked. One in a signal handler of the program is waited for; one that sleeps with
- * everything blocked, as a thread in sigwait(3), is let be after a moment.
+ * have it blocked. A thread that runs with it blocked, as in a signal handler of the program, is
+ * waited for, TIMEOUT_NS at most; one that sleeps with everything blocked, as in sigwait(3), for
+ * SLEEPER_NS, after which the patcher goes on and counts it.
  *
  * Accepted loss: a thread that blocks SIGILL after it was looked at, or wakes up with it blocked,
- * and calls the old function in the microseconds in which its entry is a trap.
+ * and calls the old function in the microseconds in which its entry is a trap, ends the process.
  */
 #include "patch/patch.h"
 
@@ -23,8 +24,8 @@
 
 #define TIMEOUT_NS 2000000000ull
 #define SLEEPER_NS 20000000ull
-#define STEP_NS 100000
-#define STAT_LENGTH 1024 /* the fields up to the mask; a name has at most 64 bytes */
+#define STEP_NS 100000	 /* between two looks at the threads that are waited for */
+#define STAT_LENGTH 1024 /* bytes: holds the fields up to the mask; a name has at most 64 */
 #define FIELD_BLOCKED 32 /* of proc_pid_stat(5), where the state is field 3 */
 
 enum verdict {
@@ -33,8 +34,8 @@ enum verdict {
 	BLOCKED_RUNNING,
 };
 
-/* `stat` tells signals up to 31 at half of what `status` costs, and a path from the directory that
- * the threads were listed in is shorter to walk. */
+/* The file `stat` is read, which tells blocked signals up to 31 at half of what `status` costs, and
+ * by a path from the directory of the threads, which the kernel walks faster than one from /. */
 static bool read_stat(int tasks, pid_t tid, char text[STAT_LENGTH])
 {
 	char path[32];
@@ -50,7 +51,8 @@ static bool read_stat(int tasks, pid_t tid, char text[STAT_LENGTH])
 	return got > 0;
 }
 
-/* The name may hold spaces and brackets; what follows it are a letter and numbers. */
+/* Skips `count` fields of the file `stat` behind the name, each of which ends at a space: a letter
+ * and numbers. NULL: there are not so many. */
 static const char *skip_fields(const char *at, int count)
 {
 	for (; at && count; count--) {
@@ -60,7 +62,8 @@ static const char *skip_fields(const char *at, int count)
 	return at;
 }
 
-/* A thread that is gone, or whose file cannot be read, is no obstacle. */
+/* A thread that is gone, or whose file cannot be read, counts as DELIVERABLE. The name may hold
+ * spaces and brackets, so the fields are counted from the last bracket. */
 static enum verdict look_at(int tasks, pid_t tid)
 {
 	static const uint64_t needed = 1ull << (SIGILL - 1);
@@ -79,7 +82,7 @@ static enum verdict look_at(int tasks, pid_t tid)
 	return *state == 'S' ? BLOCKED_ASLEEP : BLOCKED_RUNNING;
 }
 
-/* Keeps those that block; returns the worst. */
+/* Leaves only those threads in the set that have the signal blocked. Returns the worst verdict. */
 static enum verdict look_at_all(int tasks, struct thread_set *threads)
 {
 	enum verdict worst = DELIVERABLE;
@@ -121,7 +124,8 @@ static int wait_for(int tasks, struct thread_set *threads)
 
 int patch_wait_deliverable(void)
 {
-	/* Kept from one operation to the next, as is its memory; under the lock of object.c. */
+	/* Kept from one operation to the next, so that its memory need not be allocated again;
+	 * under the lock of object.c. */
 	static struct thread_set threads;
 	int tasks = (int)raw_syscall6(SYS_openat, AT_FDCWD, (long)"/proc/self/task",
 				      O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0, 0);

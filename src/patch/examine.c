@@ -25,7 +25,7 @@ size_t patch_read(uintptr_t at, uint8_t *bytes, size_t length)
 {
 	ssize_t got = raw_read_memory(bytes, at, length);
 
-	/* At the end of a mapping fewer bytes can be had: take the page's rest. */
+	/* At the end of a mapping fewer bytes can be had: the page's rest is read. */
 	if (got < 0 && length > PAGE - at % PAGE)
 		got = raw_read_memory(bytes, at, PAGE - at % PAGE);
 	return got < 0 ? 0 : (size_t)got;
@@ -40,8 +40,8 @@ int patch_decode(uintptr_t at, uintptr_t end, struct insn *insn)
 	return got ? insn_decode(bytes, got, at, insn) : -ENODATA;
 }
 
-/* A whole function, read piece by piece: a system call for each instruction would cost more than
- * all the rest of an operation. */
+/* A piece of a function that is read through from its beginning to its end: a system call for each
+ * instruction would cost more than all the rest of an operation. */
 struct window {
 	uintptr_t at;
 	size_t length;
@@ -72,7 +72,7 @@ static bool is_stub(const struct insn *insn)
 	       insn->operand[0].base == REGISTER_PC;
 }
 
-/* A jump to where no object is loaded: somebody else's trampoline. */
+/* Is this a jump to where no object is loaded? Then it leads to somebody else's trampoline. */
 static bool leaves_objects(const struct insn *insn)
 {
 	struct dl_find_object found;
@@ -107,7 +107,7 @@ static int examine_entry(struct patch_site *site)
 
 /* ---- the first bytes -------------------------------------------------------------------- */
 
-/* nop, with or without an operand, and int3: what fills the space between functions. */
+/* Is this what fills the space between functions: nop, with or without an operand, or int3? */
 static bool is_padding(uintptr_t at, size_t *length)
 {
 	uint8_t bytes[INSN_MAX_LENGTH];
@@ -123,7 +123,7 @@ static bool is_padding(uintptr_t at, size_t *length)
 	       (i + 1 < got && bytes[i] == 0x0f && bytes[i + 1] == 0x1f);
 }
 
-/* The bytes behind a short function, up to the jump's end, belong to nobody. */
+/* Do the bytes behind a short function, up to the jump's end, belong to no other function? */
 static bool is_followed_by_padding(const struct code *code, uintptr_t end)
 {
 	uintptr_t start, other_end;
@@ -178,7 +178,8 @@ struct branches {
 	uintptr_t outside[MAX_BRANCHES]; /* where direct jumps leave the function to */
 };
 
-/* A jump to one of the first instructions meets its trap. One into the middle of one would not. */
+/* Does a jump to `target` land in the middle of one of the first instructions? One that lands at
+ * the beginning of one meets its trap; one into the middle would run half of the jump's bytes. */
 static bool splits_instruction(const struct branches *branches, uintptr_t target)
 {
 	const struct patch_site *site = branches->site;
@@ -226,8 +227,9 @@ static int examine_branches(struct branches *branches, const struct code *code)
 	return err;
 }
 
-/* A part that the compiler moved away (foo.cold) jumps back. A tail call looks the same: in
- * another function only jumps into the bytes matter, since one to the entry is a call. */
+/* Looks through what the function's direct jumps lead to: a part that the compiler has moved away
+ * (foo.cold) jumps back. A tail call to another function looks the same, so there only jumps into
+ * the middle of the first instructions matter: one to the entry is a call. */
 static int examine_parts(const struct branches *branches)
 {
 	for (size_t i = 0; i < branches->count; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The thread that `trapline patch -p PID` talks to. It takes a table of descriptors of its own,
- * empty but for its sockets, so the program sees no descriptor of ours and may close all of them.
- * It answers to processes of the same user, and to root.
+ * empty but for its sockets, so the program sees no descriptor of ours and may close all of its
+ * own. It answers processes of the same user, and root's; others are counted and hung up on.
  */
 #include "patch/listen.h"
 
@@ -23,11 +23,14 @@
 #define VARIABLE "TRAPLINE_PATCH_LISTEN" /* set by `trapline run` */
 #define RETRY_NS 100000000
 
+/* Between tl_patch_listen() and the thread that it makes: `err` is written before `done` is posted.
+ */
 struct start {
 	sem_t done;
-	int err;
+	int err; /* 0 or -errno of what the thread has to do before it can be spoken to */
 };
 
+/* Written under `lock`. A forked child reads it without, where it has only one thread. */
 static bool listening;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -69,7 +72,7 @@ static bool is_trusted(int fd)
 
 static void answer(int fd)
 {
-	static struct patch_request request;
+	static struct patch_request request; /* used by the listening thread alone */
 	struct timeval patience = {1, 0};
 	ssize_t got;
 
@@ -112,7 +115,8 @@ static void *run(void *arg)
 	}
 }
 
-/* Signals of the program go to its own threads; those of faults and traps stay open. */
+/* The thread blocks all signals, so that those of the program go to its own threads, but for those
+ * that faults and traps of the thread itself raise. `start` is NULL in a forked child. */
 static int start_thread(struct start *start)
 {
 	static const int open_signals[] = {SIGTRAP, SIGILL, SIGSEGV, SIGBUS, SIGFPE, SIGSYS};

@@ -5,7 +5,8 @@
 
 #include "base/patch_request.h"
 
-/* Do what a request asks and reply on `socket`. Runs in the listening thread alone. */
+/* Does what a request asks and replies on `socket`. Runs in the listening thread alone. The request
+ * is checked here: whoever may connect can have sent anything. */
 void patch_serve(int socket, struct patch_request *request, size_t length);
 
 #endif

@@ -12,10 +12,11 @@
 #include <string.h>
 #include <trapline/hit.h>
 
-/* Also held across fork(), so that no child sees code half written. */
+/* Held while a patch is applied or reverted, and across fork(), so that no child sees code half
+ * written. All sites and patches are written under it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static struct tl_patch *patches;
+static struct tl_patch *patches; /* those in force, the newest first; under `lock` */
 
 static void before_fork(void)
 {
@@ -34,7 +35,8 @@ static void follow_forks(void)
 
 /* ---- on breakpoints --------------------------------------------------------------------- */
 
-/* A hit that is late was in a thread with SIGTRAP blocked: it entered the function long ago. */
+/* Leads the thread to the new function. A late hit comes from a thread that had SIGTRAP blocked: it
+ * has long run the old function, so that call is counted as missed. */
 static void on_entry(tl_hit *hit, void *arg)
 {
 	uintptr_t to = patch_site_destination(arg);
@@ -115,7 +117,8 @@ static int check_bytes(const struct tl_patch *patch, bool jump)
 	return 0;
 }
 
-/* 0: a trap can now be written anywhere. */
+/* 0: the pages of all jumps are writable, the bytes there are those expected (of a jump, or the
+ * original ones), and each running thread takes the signal of a trap. */
 static int begin_writing(struct tl_patch *patch, bool jump)
 {
 	int err;
@@ -136,7 +139,8 @@ static int begin_writing(struct tl_patch *patch, bool jump)
 	return err;
 }
 
-/* Once nothing can fail, and before a new function is called, which may use it. */
+/* Called when nothing can fail any more, and before the instant: the new function, which may call
+ * the old one by this, is called only after it. */
 static void tell_originals(const struct tl_patch *patch)
 {
 	for (size_t i = 0; i < patch->count; i++)
@@ -199,7 +203,8 @@ static int refuse_copy(void)
 					"elsewhere; use TL_PATCH_BREAKPOINT");
 }
 
-/* Another library may have been loaded in the place of the one that the site was made for. */
+/* Are the instructions still those that the site was made for? Another library may have been loaded
+ * in the place of the old one. */
 static bool is_same_code(const struct patch_site *a, const struct patch_site *b)
 {
 	return a->entry == b->entry && a->beyond == b->beyond &&
@@ -254,8 +259,8 @@ static int check_against(const struct patch_change *change, const struct tl_patc
 	return 0;
 }
 
-/* In a patch in force the bytes are not the function's own: this comes before they are looked at.
- */
+/* Refuses a function that a patch in force replaces. Called before the function's bytes are looked
+ * at, since they are then the jump's. */
 static int check_not_replaced(uintptr_t start)
 {
 	struct patch_site site = {.start = start, .entry = start};
@@ -323,7 +328,7 @@ static int check_request(tl_patch **patch, const struct tl_patch_change *changes
 	return 0;
 }
 
-/* Whether breakpoints may do what jumps cannot. */
+/* Is this a failure that breakpoints, which change no memory, may not meet? */
 static bool is_for_breakpoints(int err)
 {
 	return err == -ENOMEM || err == -EACCES || err == -ENOSYS || err == -EPERM;

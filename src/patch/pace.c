@@ -14,11 +14,15 @@
 
 #include <time.h>
 
-#define PORTION_NS 10000u /* five threads looked at; less than two hits' worth */
-#define LONGEST_NS 50000u /* less than ten */
-#define SLICE_NS 500000u  /* who keeps the CPU for so long computes */
+#define PORTION_NS                                                                                \
+	10000u		  /* looks at five threads; the program's threads wait less than two hits \
+			   */
+#define LONGEST_NS 50000u /* the longest that portions grow to: less than ten hits */
+#define SLICE_NS 500000u  /* a thread that keeps the CPU for so long computes */
 
-static uint64_t began, portion; /* under the lock of object.c */
+/* When the portion began, by CLOCK_MONOTONIC, and how long it is, in ns; under the lock of
+ * object.c. */
+static uint64_t began, portion;
 
 uint64_t patch_now_ns(void)
 {

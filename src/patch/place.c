@@ -3,9 +3,9 @@
  * Where a site's trampoline goes, so that the jump's distance holds a trapping byte wherever an
  * instruction began. The distance's bytes, lowest first, lie at entry + 1 … entry + 4:
  *
- *	three low ones	an instruction begins there: the trap, else free
- *	the highest	one begins there: one of the bytes that are no instruction in 64-bit mode
- *			(1.6 GB to 100 MB up, 800 MB down), else free
+ *	three low ones	PATCH_TRAP where an instruction began there, else any byte
+ *	the highest	where one began there, one of the bytes that are no instruction in 64-bit
+ *			mode (1.6 GB to 100 MB up, 800 MB down), else any byte
  *
  * Three pages are mapped for each site and stay, since a thread may be about to execute them:
  *
@@ -24,14 +24,15 @@
 #define CODE_LENGTH (2 * PAGE)
 #define LENGTH (3 * PAGE)
 #define LOWEST 0x10000ul /* vm.mmap_min_addr */
-#define MIDDLE_STEP 8	 /* of the third byte, when free: tries 512 KiB apart */
-#define COPY_HIGH 3072
+#define MIDDLE_STEP 8	 /* of the third byte, where any will do: places are tried 512 KiB apart */
+#define COPY_HIGH 3072	 /* where the copy lies when the trampoline is in the page's lower half */
 #define TRAMPOLINE_LENGTH 6
 
 _Static_assert(COPY_HIGH + PATCH_COPY_MAX <= PAGE, "the copy fits behind the trampoline");
 
-/* Invalid in 64-bit mode, one byte each (Intel SDM volume 2, table A-2); not d5 and d6, which are
- * coming into use. Nearest distances last: the heap grows there. */
+/* Bytes that are no instruction in 64-bit mode (Intel SDM volume 2, table A-2), but for d5 and d6,
+ * which are coming into use. Those that lead to the nearest places come last, since the heap grows
+ * there. */
 static const uint8_t invalid_opcodes[] = {0x61, 0x60, 0x3f, 0x37, 0x2f, 0x27, 0x1f,
 					  0x1e, 0x17, 0x16, 0x0e, 0x07, 0x06, 0xce};
 
@@ -62,7 +63,7 @@ static bool try_distance(struct search *search, const uint8_t distance[4])
 	return search->pages != NULL;
 }
 
-/* All distances with this highest byte. */
+/* Tries distances whose highest byte is this one. */
 static bool try_window(struct search *search, uint8_t highest)
 {
 	uint8_t distance[4] = {0, 0, 0, highest};
@@ -74,7 +75,7 @@ static bool try_window(struct search *search, uint8_t highest)
 	if (fixed)
 		distance[2] = PATCH_TRAP;
 	if (fixed && !patch_begins(search->site, 2)) {
-		/* The second byte is free: 64 KiB. */
+		/* The second byte may be any: places 4 KiB apart are tried. */
 		for (int second = 0; second < 256 && !search->pages; second += 16) {
 			distance[1] = (uint8_t)second;
 			try_distance(search, distance);
@@ -96,7 +97,8 @@ static bool search_place(struct search *search)
 				return true;
 		return false;
 	}
-	/* Away from the loaded objects first: what lies close is theirs to grow into. */
+	/* Places far from the loaded objects come first: what lies close to them is where they, and
+	 * the heap, grow. */
 	for (int away = 4; away < 127; away++)
 		if (try_window(search, (uint8_t)(255 - away)) || try_window(search, (uint8_t)away))
 			return true;

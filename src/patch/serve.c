@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `trapline patch` asks for: load a fix and apply it, list, revert. */
+/* What `trapline patch` asks for: load a fix and apply it, list, revert. All of it runs in the
+ * listening thread, which alone uses what is here. */
 #include "patch/fix.h"
 #include "patch/listen.h"
 
@@ -12,12 +13,13 @@
 #include <trapline/error.h>
 #include <trapline/patch.h>
 
+/* A patch in force that the command asked for. */
 struct served {
 	struct served *next;
-	uint32_t id;
+	uint32_t id; /* what --list shows and --revert takes; from 1 on, none is used again */
 	tl_patch *patch;
-	char text[PATCH_REQUEST_TEXT];
-	char path[PATH_MAX];
+	char text[PATCH_REQUEST_TEXT]; /* the changes by name, as the request has them */
+	char path[PATH_MAX];	       /* of the fix */
 };
 
 static struct served *served;
@@ -48,7 +50,8 @@ static void describe(const struct served *one, struct patch_reply *answer)
 
 /* ---- apply ------------------------------------------------------------------------------ */
 
-/* The command looked up names in the file that it saw at this path: it must be the same one. */
+/* Checks that the program sees the same file at this path as the command, which has looked up the
+ * functions' names in it: in a container that may be another one. NULL or why not. */
 static const char *check_file(const struct patch_request *request)
 {
 	struct stat file;
@@ -85,6 +88,8 @@ static const char *find_changes(const struct patch_request *request, void *handl
 	return NULL;
 }
 
+/* Remembers the patch and replies. Where memory is short it is taken back: one that --list did not
+ * show could not be reverted. */
 static void applied(int socket, const struct patch_request *request, tl_patch *patch)
 {
 	struct served *one = calloc(1, sizeof(*one));
@@ -150,7 +155,7 @@ static void list(int socket)
 	reply(socket, &last);
 }
 
-/* The fix stays loaded: a thread may be inside the new function. */
+/* Takes a patch back. The fix stays loaded, since a thread may be inside the new function. */
 static void revert(int socket, uint32_t id)
 {
 	struct patch_reply answer = {.status = 0};

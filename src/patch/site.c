@@ -7,8 +7,10 @@
  * now; one inside the replaced bytes goes on in their copy, which does what the originals do.
  *
  * Several sites change at one instant: each operation has a number, and `done` is the last one that
- * had its instant. A site whose `serial` is beyond `done` leads to `previous`, else to `next`. The
- * three words are read between two reads of `serial`, which pairs with patch_site_prepare().
+ * had its instant. A site whose `serial` is beyond `done` leads to `previous`, else to `next`.
+ * patch_site_prepare() writes `previous`, `serial` and `next` in this order, and
+ * patch_site_destination() reads `serial` before and after the others: where both reads agree, all
+ * belong to one operation. All these accesses are sequentially consistent.
  */
 #include "patch/patch.h"
 
@@ -19,14 +21,18 @@
 
 #include <ucontext.h>
 
+/* Written under the lock of object.c, as all that follows. A handler reads the sites below
+ * `site_count`, which patch_site_keep() raises with release once the site is whole. */
 static struct patch_site sites[PATCH_SITES];
 static size_t site_count;
-static uint64_t operations, done;
-static bool traps_stand;
+static uint64_t operations; /* how many have begun */
+static uint64_t done;	    /* the number of the last one that had its instant */
+static bool traps_stand;    /* between the first step of an operation and its last */
 
 /* ---- in the thread that trapped --------------------------------------------------------- */
 
-/* The site one of whose first bytes is at `pc`. An entry may have had several: the last counts. */
+/* The site that has one of its traps at `pc`. An entry may have had several sites: the last counts.
+ * The acquire pairs with the release in patch_site_keep(). */
 static const struct patch_site *find_by_pc(uintptr_t pc)
 {
 	for (size_t i = __atomic_load_n(&site_count, __ATOMIC_ACQUIRE); i > 0; i--) {
@@ -54,8 +60,9 @@ uintptr_t patch_site_destination(const struct patch_site *site)
 	return destination;
 }
 
-/* Where the scheduler has displaced the patcher between two steps, every call by every thread traps
- * until it runs again: each offers it the CPU. */
+/* Where the scheduler has taken the CPU from the patcher between two steps, every call by every
+ * thread traps until the patcher runs again: each such thread offers it the CPU. Relaxed: a value
+ * that is out of date costs one system call or one more trap. */
 static void let_patcher_finish(void)
 {
 	if (__atomic_load_n(&traps_stand, __ATOMIC_RELAXED))
@@ -76,8 +83,8 @@ static bool send_on(uintptr_t pc, ucontext_t *context)
 	return true;
 }
 
-/* Calls no function that could be replaced, which would trap here again and again. SIGILL stays
- * open in it. */
+/* The handler of SIGILL. It calls no function that could itself be replaced, since that would trap
+ * here again and again; SIGILL is not blocked while it runs. */
 static void on_illegal_instruction(int signal, siginfo_t *info, void *context)
 {
 	if (info->si_code <= 0 || !send_on(signal_arch.pc(context), context))
@@ -86,7 +93,8 @@ static void on_illegal_instruction(int signal, siginfo_t *info, void *context)
 
 /* ---- the rest --------------------------------------------------------------------------- */
 
-/* The kernel's own view: what a raw rt_sigaction() has set is not seen by ours. */
+/* The handler of the signal as the kernel has it, since our own record does not see what the
+ * program has set by a raw rt_sigaction(2). */
 static uintptr_t kernel_handler(int signal)
 {
 	struct {
@@ -98,7 +106,7 @@ static uintptr_t kernel_handler(int signal)
 	return action.handler;
 }
 
-static uintptr_t installed;
+static uintptr_t installed; /* our handler as the kernel has it; 0: not ours yet */
 
 int patch_site_own_signal(void)
 {
@@ -138,7 +146,7 @@ uint64_t patch_site_operation(void)
 	return ++operations;
 }
 
-/* The site leads where it did until the operation's instant. */
+/* Until the operation's instant the site leads where it did, which `previous` keeps. */
 void patch_site_prepare(struct patch_site *site, uint64_t operation, uintptr_t next)
 {
 	__atomic_store_n(&site->previous, site->next, __ATOMIC_SEQ_CST);

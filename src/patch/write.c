@@ -27,8 +27,9 @@ static int synchronise_cpus(void)
 
 /* ---- protection ------------------------------------------------------------------------- */
 
-/* PROCMAP_QUERY of Linux 6.11 (uapi/linux/fs.h), which older headers lack. The text is hundreds of
- * lines in large programs, and the kernel holds each mapping's lock for its line. */
+/* PROCMAP_QUERY of Linux 6.11 (uapi/linux/fs.h), which older headers lack. It is tried before the
+ * text of /proc/self/maps, which has hundreds of lines in large programs, for each of which the
+ * kernel holds the mapping's lock. */
 struct procmap_query {
 	uint64_t size, query_flags, query_addr;
 	uint64_t vma_start, vma_end, vma_flags, vma_page_size, vma_offset, inode;
@@ -79,7 +80,8 @@ static int read_mapping(uintptr_t at, struct mapping *mapping)
 	return err;
 }
 
-/* One mapping must hold all of it; a shared one would change the file. */
+/* Where the jump will lie, and with which protection. One mapping must hold all of it, and be
+ * private: writing to a shared one would change the file. */
 static int find_protection(struct patch_change *change, int maps)
 {
 	uintptr_t at = change->site->entry;
@@ -122,7 +124,7 @@ int patch_write_begin(struct tl_patch *patch)
 	int err = (int)raw_syscall3(SYS_membarrier,
 				    MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0);
 
-	/* An old kernel does not know the command. */
+	/* It fails on a kernel that does not know the command (before Linux 4.16). */
 	err = err ? -ENOSYS : find_protections(patch);
 	if (err)
 		return err;
@@ -134,7 +136,7 @@ int patch_write_begin(struct tl_patch *patch)
 	return err;
 }
 
-/* A page that could not be made writable is left as it is by this. */
+/* Also after a page could not be made writable, which this leaves as it is. */
 void patch_write_end(struct tl_patch *patch)
 {
 	for (size_t i = 0; i < patch->count; i++)
