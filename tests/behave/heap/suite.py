@@ -144,9 +144,10 @@ def names_function(frame, name):
 
 
 def own_frame(case, stack):
-    """The innermost frame in the program's own sources."""
+    """The innermost frame in the program's own sources. Of a process that was gone before its code was read a frame is
+    an address, as text."""
     for frame in stack or []:
-        if os.path.basename(frame.get("file") or "") in case.own_files():
+        if isinstance(frame, dict) and os.path.basename(frame.get("file") or "") in case.own_files():
             return frame
     return None
 
