@@ -46,8 +46,9 @@ static const struct shortfall {
 } shortfalls[] = {
 	{"guards-left-out",
 	 "not guarded, of places that had allocated hundreds before: half of the "
-	 "program's own time was used up, and --loan 100 lends ten seconds more; or their process "
-	 "was not watched just then"},
+	 "program's own time was used up, and --loan 100 lends ten seconds more; or realloc() made "
+	 "them of a large block, or of one that may be of an allocator of the program's own; or "
+	 "their process was not watched just then"},
 	{"guards-unkept-time", "given back as they were freed, so that a later use is not seen, of "
 			       "places that had allocated hundreds before: half of the program's "
 			       "own time was used up; --loan 100 lends ten seconds more"},
