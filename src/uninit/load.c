@@ -280,11 +280,6 @@ static bool is_known(struct uninit *uninit, struct uninit_place *place,
 	return true;
 }
 
-static bool is_within_hold(const struct uninit *uninit, const struct tl_access *access)
-{
-	return clock_now() - access->time <= frames_hold(uninit->frames);
-}
-
 /* The walk comes first: the thread is held only for so long. */
 static void follow(struct uninit *uninit, const struct rules_load *admitted, struct word *word,
 		   uint8_t bytes)
@@ -306,7 +301,7 @@ static void follow(struct uninit *uninit, const struct rules_load *admitted, str
 	else
 		uninit_count(uninit, "loads-not-followed");
 	/* A thread that went on before may have stored already. */
-	if (load.found && is_within_hold(uninit, access))
+	if (load.found && uninit->services->held(uninit->host))
 		words_foretell(word, access->tid, &found);
 	else
 		word->updates = 0;
@@ -315,7 +310,7 @@ static void follow(struct uninit *uninit, const struct rules_load *admitted, str
 	if (load.found && found.alike)
 		uninit_count(uninit, "branches-alike");
 	/* Else memory was read that the thread may have changed again. */
-	if (load.found && !is_within_hold(uninit, access))
+	if (load.found && !uninit->services->held(uninit->host))
 		found.certain = false;
 	/* While the thread is held: behind it the process may end. */
 	if (load.found && found.sink)
