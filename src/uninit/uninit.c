@@ -139,7 +139,7 @@ static void born(struct uninit *uninit, const struct tl_guarded *block,
 	uninit->births++;
 	note_origin(block, &origin, from->pid);
 	origin.yields = is_the_librarys(uninit, &origin);
-	origin.read_before = unseen_read(&origin);
+	unseen_note_reads(&origin);
 	uninit_count(uninit, "blocks");
 	watched = watch_predicted(uninit, from, &origin);
 	for (unsigned i = watched; i < UNINIT_SLOTS && i < words_fresh(&origin); i++)
@@ -189,7 +189,7 @@ static void entered(struct uninit *uninit, const struct tl_access *access)
 	count = frames_entered(uninit->frames, access, &origin, words,
 			       room > next ? room - next : 0);
 	if (count)
-		origin.read_before = unseen_read(&origin);
+		unseen_note_reads(&origin);
 	while (slots_used(uninit, access->pid) + count + next > room &&
 	       uninit_give_up_oldest(uninit, access->pid))
 		;

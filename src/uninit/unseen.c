@@ -15,32 +15,78 @@
 #define TRANSFER 512u
 #define THREADS_MOST 256 /* of a process, that are asked for what they block: some ms */
 
-static uint64_t read_of(pid_t pid)
+/* File systems that transfer past the page cache without counting it as storage (read_bytes):
+ * proc(5), fs/9p, fs/fuse and fs/ceph of Linux 6.1. */
+static const char *const uncounted[] = {"9p ", "ceph ", "fuse ", "fuse.", "fuseblk ", "virtiofs "};
+
+static void read_counts(pid_t pid, uint64_t *all, uint64_t *storage)
 {
 	char path[64], line[128];
-	unsigned long long bytes = UINT64_MAX;
+	unsigned long long bytes;
 	FILE *io;
 
+	*all = *storage = UINT64_MAX;
 	snprintf(path, sizeof(path), "/proc/%d/io", (int)pid);
 	io = fopen(path, "re");
 	while (io && fgets(line, sizeof(line), io))
-		if (sscanf(line, "read_bytes: %llu", &bytes) == 1)
-			break;
+		if (sscanf(line, "rchar: %llu", &bytes) == 1)
+			*all = bytes;
+		else if (sscanf(line, "read_bytes: %llu", &bytes) == 1)
+			*storage = bytes;
 	if (io)
 		fclose(io);
-	return bytes;
 }
 
-uint64_t unseen_read(const struct origin *origin)
+void unseen_note_reads(struct origin *origin)
 {
-	return origin->length < TRANSFER ? UINT64_MAX : read_of(origin->pid);
+	origin->received_before = origin->read_before = UINT64_MAX;
+	if (origin->length >= TRANSFER)
+		read_counts(origin->pid, &origin->received_before, &origin->read_before);
 }
 
-/* Of all reads from storage those past the page cache cannot be told from others. */
+/* A line of mountinfo names the type behind the only field that is a hyphen. */
+static bool is_uncounted(const char *line)
+{
+	const char *type = strstr(line, " - ");
+
+	for (size_t i = 0; type && i < sizeof(uncounted) / sizeof(uncounted[0]); i++)
+		if (strncmp(type + 3, uncounted[i], strlen(uncounted[i])) == 0)
+			return true;
+	return false;
+}
+
+/* True also where that is not known. */
+static bool has_uncounted(pid_t pid)
+{
+	char path[64], *line = NULL;
+	size_t room = 0;
+	bool found = false;
+	FILE *mounts;
+
+	snprintf(path, sizeof(path), "/proc/%d/mountinfo", (int)pid);
+	mounts = fopen(path, "re");
+	if (!mounts)
+		return true;
+	while (!found && getline(&line, &room, mounts) >= 0)
+		found = is_uncounted(line);
+	free(line);
+	fclose(mounts);
+	return found;
+}
+
+/* Of all reads from storage those past the page cache cannot be told from others; where they are
+ * not counted as such, not even from what came by a pipe. */
 static bool has_read(const struct origin *origin)
 {
-	return origin->length >= TRANSFER &&
-	       (origin->read_before == UINT64_MAX || read_of(origin->pid) != origin->read_before);
+	uint64_t all, storage;
+
+	if (origin->length < TRANSFER)
+		return false;
+	read_counts(origin->pid, &all, &storage);
+	if (origin->read_before == UINT64_MAX || storage != origin->read_before)
+		return true;
+	return (origin->received_before == UINT64_MAX || all != origin->received_before) &&
+	       has_uncounted(origin->pid);
 }
 
 static bool is_ring(int folder, const char *name)

@@ -26,8 +26,10 @@ struct origin {
 	/* Of a frame: its function's first instruction, and all that lies below the return address;
 	 * 0: it is a block of the heap. */
 	uint64_t frame;
-	bool yields;	      /* it gives way to frames: the C library's own, or a frame */
-	uint64_t read_before; /* what unseen_read() told then */
+	bool yields; /* it gives way to frames: the C library's own, or a frame */
+	/* Bytes that its process had had fetched from storage by then, and those that it had read
+	 * in all; UINT64_MAX: not known, or not of account (unseen.h). */
+	uint64_t read_before, received_before;
 	uint64_t pcs[WORD_FRAMES];
 	size_t count;
 };
