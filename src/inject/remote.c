@@ -15,7 +15,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -138,25 +137,10 @@ static int wait_for_stop(pid_t tid)
 	return err;
 }
 
-/* Raises the thread above others, where that is permitted: each of its calls would wait for a CPU,
- * on a busy machine among many. A thread with a policy of its own keeps that. */
-static void run_first(struct remote *remote)
+static void let_go(struct remote *remote)
 {
-	const struct sched_param first = {.sched_priority = 1};
-
-	remote->policy = sched_getscheduler(remote->tid);
-	if (remote->policy == SCHED_OTHER || remote->policy == SCHED_BATCH)
-		remote->raised = sched_setscheduler(remote->tid, SCHED_FIFO, &first) == 0;
-}
-
-/* The thread goes on; its policy is put back afterwards. */
-static void let_go(const struct remote *remote)
-{
-	const struct sched_param none = {0};
-
+	urgency_end(&remote->urgency, remote->tid);
 	ptrace(PTRACE_DETACH, remote->tid, NULL, NULL);
-	if (remote->raised)
-		sched_setscheduler(remote->tid, remote->policy, &none);
 }
 
 /* Threads that we gave up waiting for: each stops some time later, when it wakes. They are this
@@ -268,7 +252,7 @@ static int look_at(struct remote *remote)
 	int err = 0;
 
 	remote->begun = clock_now();
-	run_first(remote);
+	urgency_begin(&remote->urgency, remote->tid);
 	if (ptrace(PTRACE_GETREGS, remote->tid, NULL, &remote->registers))
 		err = -errno;
 	if (!err)
@@ -579,9 +563,10 @@ void remote_restore(struct remote *remote)
 	if (remote->called)
 		return_to_stop(remote);
 	put_back(remote);
+	urgency_end(&remote->urgency, remote->tid);
 }
 
-void remote_release(const struct remote *remote)
+void remote_release(struct remote *remote)
 {
 	let_go(remote);
 }

@@ -7,6 +7,8 @@
 #ifndef INJECT_REMOTE_H
 #define INJECT_REMOTE_H
 
+#include "inject/urgency.h"
+
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,8 +31,7 @@ struct remote {
 	bool at_signal; /* what was done last is remote_run() */
 	/* … which did not return: nothing more is done with the thread */
 	bool lost;
-	bool raised;			   /* it runs before others, as this thread does (rush.h) */
-	int policy;			   /* its scheduling policy before that */
+	struct urgency urgency;
 	struct user_regs_struct registers; /* the registers with which it was found */
 	uint64_t mask;
 	/* the address at which it goes on instead (section.h); 0: where it was found */
@@ -99,6 +100,6 @@ uint64_t remote_end(struct remote *remote);
 /* The same in two steps: after the first it is as it was found, and goes on when this process dies.
  */
 void remote_restore(struct remote *remote);
-void remote_release(const struct remote *remote);
+void remote_release(struct remote *remote);
 
 #endif
