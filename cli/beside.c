@@ -9,6 +9,7 @@
 #include "base/syscall.h"
 #include "cli/command.h"
 #include "cli/program.h"
+#include "program/own_limits.h"
 #include "program/preload.h"
 #include "record/companion.h"
 #include "record/utf8.h"
@@ -81,9 +82,13 @@ static bool begin(char **argv, char **program, const char *library)
 	struct companion companion = {.command = path,
 				      .arguments = companion_arguments(argv, program),
 				      .environment = environ};
+	bool made;
 
 	path[length > 0 ? length : 0] = '\0';
-	if (!companion.arguments || area_create(&companion.area, &companion.area_fd))
+	own_limits_lift_file_size();
+	made = companion.arguments && !area_create(&companion.area, &companion.area_fd);
+	own_limits_restore_file_size();
+	if (!made)
 		return false;
 	companion.area->root = getpid();
 	if (companion_start(&companion) || !wait_for_controller(companion.area))

@@ -441,7 +441,7 @@ static int begin(struct detection *detection, const char *program)
 	if (err >= 0)
 		return STATUS_OK;
 	if (err != -ECANCELED && err != -EBADRQC)
-		utf8_fprintf(stderr, "trapline: cannot start: %s\n", strerror(-err));
+		return program_not_watched(detection->options.program, err);
 	return err == -EBADRQC ? STATUS_USAGE : STATUS_FAILED;
 }
 

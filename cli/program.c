@@ -8,6 +8,7 @@
 #include "cli/golang.h"
 #include "program/abandon.h"
 #include "program/ending.h"
+#include "program/own_limits.h"
 #include "program/preload.h"
 #include "event/lethal.h"
 #include "record/utf8.h"
@@ -194,6 +195,8 @@ char *program_cannot_be_watched(const char *name)
 		return why;
 	if (access("/proc/self/fd", F_OK))
 		return strdup("/proc is not mounted here, without which no program can be watched");
+	if (!own_limits_allow_descriptors())
+		return strdup("this process may have too few files open to watch any");
 	why = examine(name, &entry);
 	if (!entry)
 		return why;
@@ -268,8 +271,16 @@ int program_cannot_run(const char *name, int err)
 	return err == -ENOENT ? STATUS_NOT_FOUND : STATUS_CANNOT_RUN;
 }
 
+int program_not_watched(char **argv, int err)
+{
+	utf8_fprintf(stderr, "trapline: cannot start: %s%s\n", strerror(-err),
+		     argv ? "; running it bare" : "");
+	return argv ? program_run_bare(argv) : STATUS_FAILED;
+}
+
 int program_run_bare(char **argv)
 {
+	own_limits_inherit();
 	execvp(argv[0], argv);
 	return program_cannot_run(argv[0], -errno);
 }

@@ -26,6 +26,9 @@ char *program_takes_no_library(const char *name);
 enum enter_when program_entry(const char *name);
 /* Becomes the program, unwatched. Returns an exit status if that fails. */
 int program_run_bare(char **argv);
+/* Says why nothing can be watched, and becomes the program if there is one to be run. Nothing has
+ * been started yet, and `err` is -errno. Returns an exit status. */
+int program_not_watched(char **argv, int err);
 /* Says why a program could not be started; returns the exit status. `err` is -errno. */
 int program_cannot_run(const char *name, int err);
 /* The path of a library of ours, beside this command or where it was installed; only its name if it

@@ -169,9 +169,8 @@ static int watch_program(struct watch_command *command)
 	observer = watch_observer(watch);
 	status = control_create(&control, &command->control, &observer);
 	if (status < 0) {
-		utf8_fprintf(stderr, "trapline: cannot start: %s\n", strerror(-status));
 		watch_destroy(watch);
-		return STATUS_FAILED;
+		return program_not_watched(command->pid ? NULL : command->program, status);
 	}
 	watch_attach(watch, control);
 	if (!command->pid)

@@ -3,6 +3,8 @@
 #include "program/preload.h"
 #include "arrival/enter.h"
 #include "arrival/launch.h"
+#include "program/abandon.h"
+#include "program/own_limits.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -106,18 +109,42 @@ static int let_go(pid_t child, int ready, int failed)
 	return err;
 }
 
+/* Timers that whoever started us had set before: execution keeps them, so they are the program's
+ * (alarm(2)). Forking does not. */
+struct timers {
+	struct itimerval timer[3];
+};
+_Static_assert(ITIMER_REAL == 0 && ITIMER_VIRTUAL == 1 && ITIMER_PROF == 2, "they are indices");
+
+static void take_timers(struct timers *timers)
+{
+	static const struct itimerval none;
+
+	for (int which = ITIMER_REAL; which <= ITIMER_PROF; which++)
+		if (setitimer(which, &none, &timers->timer[which]))
+			timers->timer[which] = none;
+}
+
+static void put_timers(const struct timers *timers)
+{
+	for (int which = ITIMER_REAL; which <= ITIMER_PROF; which++)
+		setitimer(which, &timers->timer[which], NULL);
+}
+
 /* -errno on failure. */
 static pid_t fork_child(const struct launch *launch, int ready[2], int failed[2])
 {
 	/* Findings may go into a pipe that nobody reads any more: the program's end is still told.
 	 */
 	sighandler_t broken_pipe = signal(SIGPIPE, SIG_IGN);
+	struct timers timers;
 	sigset_t all, mask;
 	pid_t pid;
 	int err;
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &mask);
+	take_timers(&timers);
 	pid = fork();
 	err = -errno;
 	if (pid == 0) {
@@ -125,10 +152,13 @@ static pid_t fork_child(const struct launch *launch, int ready[2], int failed[2]
 		 * copies of the far ends would keep it waiting for itself. */
 		signal(SIGCHLD, launch->child_ends_ignored ? SIG_IGN : SIG_DFL);
 		signal(SIGPIPE, broken_pipe);
+		abandon_inherit();
+		own_limits_inherit();
 		close(ready[1]);
 		close(failed[0]);
 		if (launch->program->options.output >= 0)
 			leave_terminal(launch->program->options.output);
+		put_timers(&timers);
 		become(launch->argv, ready[0], failed[1], &mask);
 	}
 	sigprocmask(SIG_SETMASK, &mask, NULL);

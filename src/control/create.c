@@ -11,6 +11,7 @@
 #include "program/abandon.h"
 #include "program/entries.h"
 #include "program/life.h"
+#include "program/own_limits.h"
 #include "reader/open.h"
 #include "strategy/strategies.h"
 
@@ -67,12 +68,22 @@ static void note_time_namespace(struct area *area)
 	area->time_namespace[length < 0 ? 0 : length] = '\0';
 }
 
+static int make_area(struct control *control)
+{
+	int err;
+
+	own_limits_lift_file_size();
+	err = area_create(&control->program.area, &control->program.area_fd);
+	own_limits_restore_file_size();
+	return err;
+}
+
 static int prepare_area(struct control *control, int fd)
 {
 	int err;
 
 	if (fd < 0)
-		return area_create(&control->program.area, &control->program.area_fd);
+		return make_area(control);
 	err = area_open(&control->program.area, fd);
 	if (err)
 		return err;

@@ -53,6 +53,7 @@ static const struct call needed[] = {
 	{"gettid", SYS_gettid, {0}},
 	{"kill", SYS_kill, {NOBODY, 0, 0}},
 	{"tgkill", SYS_tgkill, {NOBODY, NOBODY, 0}},
+	{"setitimer", SYS_setitimer, {-1, 0, 0}},
 	{"wait4", SYS_wait4, {NOBODY, 0, 0}},
 };
 

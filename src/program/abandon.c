@@ -178,19 +178,30 @@ static void let_alarms_through(void)
 	sigprocmask(SIG_UNBLOCK, &alarm, NULL);
 }
 
+static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
+static bool ignored[sizeof(crashes) / sizeof(crashes[0])]; /* when this process was started */
+
 void abandon_prepare(struct area *area)
 {
-	static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
 	static char room[16384];
 	stack_t stack = {.ss_sp = room, .ss_size = sizeof(room)};
 	struct sigaction action = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK | SA_RESETHAND};
+	struct sigaction before;
 
 	stake.area = area;
 	stake.self = raw_getpid();
 	stake.errors = getenv("TRAPLINE_ERRORS");
 	sigaltstack(&stack, NULL);
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		sigaction(numbers[i], &action, NULL);
+	for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++)
+		if (!sigaction(crashes[i], &action, &before))
+			ignored[i] = before.sa_handler == SIG_IGN;
+}
+
+void abandon_inherit(void)
+{
+	for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++)
+		if (ignored[i])
+			signal(crashes[i], SIG_IGN);
 }
 
 void abandon_begin(pid_t child)

@@ -11,6 +11,10 @@
  * to the file that the environment's TRAPLINE_ERRORS names, if it names one. */
 void abandon_prepare(struct area *area);
 
+/* Called in the child that is about to become the program: of these signals it ignores those that
+ * were ignored before abandon_prepare(). */
+void abandon_inherit(void);
+
 /* From this call on, if this process crashes or a library ends it, it waits for `child` first and
  * then ends as that did. */
 void abandon_begin(pid_t child);
