@@ -7,8 +7,10 @@
  * something, or is stored elsewhere than on the thread's stack, where unoptimised code keeps all
  * that it loads.
  */
+#include "heap/ahead.h"
+
 #include "base/lines.h"
-#include "heap/private.h"
+#include "heap/state.h"
 #include "insn/search.h"
 #include "insn/shadow.h"
 #include "tool/registers.h"

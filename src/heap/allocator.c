@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "heap/allocator.h"
 
+#include "heap/rules.h"
+#include "heap/state.h"
+
 #include "memory/binding.h"
 #include "process/entry_point.h"
 

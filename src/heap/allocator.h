@@ -7,7 +7,9 @@
 #ifndef HEAP_ALLOCATOR_H
 #define HEAP_ALLOCATOR_H
 
-#include "heap/private.h"
+#include <trapline/tool.h>
+
+struct heap;
 
 enum allocator_function {
 	ALLOCATOR_MALLOC,

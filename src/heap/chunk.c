@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "heap/chunk.h"
 
+#include "heap/state.h"
+
 #include "libc/malloc_chunk.h"
 
 #define WORD MALLOC_CHUNK_WORD

@@ -3,7 +3,11 @@
 #ifndef HEAP_CHUNK_H
 #define HEAP_CHUNK_H
 
-#include "heap/private.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct heap;
 
 struct chunk {
 	uint64_t size; /* of the chunk; the block is 8 bytes shorter */

@@ -8,8 +8,13 @@
 
 #include "base/clock.h"
 #include "heap/counts.h"
+#include "heap/judge.h"
 #include "heap/outside.h"
-#include "heap/private.h"
+#include "heap/pages.h"
+#include "heap/place.h"
+#include "heap/remember.h"
+#include "heap/say.h"
+#include "heap/state.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From an access to what the rules ask of it. */
-#include "heap/private.h"
+#include "heap/judge.h"
+
+#include "heap/ahead.h"
+#include "heap/state.h"
 
 #include <string.h>
 

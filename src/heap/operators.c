@@ -3,7 +3,7 @@
 
 #include "base/path.h"
 #include "base/text.h"
-#include "heap/private.h"
+#include "heap/state.h"
 #include "memory/binding.h"
 #include "process/entry_point.h"
 

@@ -23,6 +23,7 @@
  * SIGTRAP only after the watches were armed, and takes the block meanwhile.
  */
 #include "heap/outside_block.h"
+#include "heap/state.h"
 
 #include "base/clock.h"
 

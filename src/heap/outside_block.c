@@ -3,6 +3,11 @@
  */
 #include "heap/outside_block.h"
 
+#include "heap/judge.h"
+#include "heap/place.h"
+#include "heap/say.h"
+#include "heap/state.h"
+
 #include "base/clock.h"
 
 #define BLOCK_HITS 64		/* at a block: its allocator's, mostly */

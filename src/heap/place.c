@@ -6,7 +6,9 @@
  * there is more to go by. Of what a system call copies the watches see their own bytes, in the
  * order in which the kernel looks at them; its arguments tell where it left the block.
  */
-#include "heap/private.h"
+#include "heap/place.h"
+
+#include "heap/state.h"
 #include "hit/system_call.h"
 #include "insn/insn.h"
 

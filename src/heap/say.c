@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Findings in words: the access or the call, the block, and what became of it. */
-#include "heap/private.h"
+#include "heap/say.h"
+
+#include "heap/remember.h"
+#include "heap/state.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -10,9 +10,13 @@
  * What watches where an error was seen before makes room for its like alone, as long as it is
  * fresh.
  */
+#include "heap/watches.h"
+
 #include "base/clock.h"
 #include "base/random.h"
-#include "heap/private.h"
+#include "heap/remember.h"
+#include "heap/say.h"
+#include "heap/state.h"
 
 #include <string.h>
 

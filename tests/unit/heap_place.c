@@ -9,7 +9,8 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "heap/private.h"
+#include "heap/place.h"
+#include "heap/state.h"
 #include "insn/insn.h"
 
 #define BLOCK 0x1000u
