@@ -23,9 +23,9 @@
 #include <stdatomic.h>
 #include <time.h>
 
-#define CREDIT_MAX (10 * MILLISECOND) /* ns that a slot's hits may cost at a stretch */
-#define WINDOW_MIN (500000u)	      /* ns of cost: a shorter window is not worth two switches */
-#define REST_MAX (2 * SECOND)
+#define CREDIT_MAX (10 * MILLISECOND)	/* that a slot's hits may cost at a stretch */
+#define WINDOW_MIN (500000u)		/* ns of cost: a shorter window is not worth two switches */
+#define REST_MAX (2 * SECOND)		/* after which a slot watches as soon as it owes nothing */
 #define LOOK_INTERVAL (5 * MILLISECOND) /* between looks at slots that watch */
 /* One part in so many of a window's CPU time must be left after its hits; otherwise the rate is not
  * known, since the cost of hits is known no better than to a quarter where others use the CPU's
@@ -52,6 +52,7 @@ static uint64_t busy_of(const struct target *target, const struct slot *slot)
 	       atomic_load(&target->shared->slot[slot->index].inside);
 }
 
+/* What the hits so far cost, in ns: CPU time, and the time that threads waited in the handler. */
 static uint64_t cost_of(const struct target *target, const struct slot *slot)
 {
 	return busy_of(target, slot) + atomic_load(&target->shared->slot[slot->index].waited);
@@ -80,7 +81,7 @@ void duty_begin(struct target *target, struct slot *slot)
 	begin_window(target, slot, now);
 }
 
-/* Hits per ns of the process's own CPU time in the window that ends. */
+/* Notes the rate of the window that ends: hits per ns of the process's own CPU time. */
 static void note_rate(struct target *target, struct slot *slot)
 {
 	struct duty *duty = &target->duty[slot->index];
@@ -93,7 +94,8 @@ static void note_rate(struct target *target, struct slot *slot)
 	duty->rate = own && !duty->unknown ? (double)hits / (double)own : 0;
 }
 
-/* Reads the watched value. False: there is no one value of a thread-local variable. */
+/* Reads the watched value. False: it cannot be read, or has more than 8 bytes, or there is no one
+ * value, as of a thread-local variable. */
 static bool read_value(struct target *target, const struct slot *slot, uint64_t *value)
 {
 	*value = 0;
@@ -103,8 +105,9 @@ static bool read_value(struct target *target, const struct slot *slot, uint64_t 
 		       (ssize_t)slot->watch.length;
 }
 
-/* Did every hit of the window change the value by the same? Then the value is a counter of them.
- * Windows with few hits go by what those before have shown, unless they contradict. */
+/* By how much each hit changes the value, where that is a counter of hits; 0: it is none. It is one
+ * where every hit of a window, STRIDES_MIN at least, changed it by the same amount. Windows with
+ * fewer hits go by what those before have shown, unless they contradict it. */
 static uint64_t stride_of(const struct target *target, struct slot *slot)
 {
 	const struct area_slot *shared = &target->shared->slot[slot->index];
@@ -151,6 +154,8 @@ static double missed(const struct target *target, const struct slot *slot, bool 
 	return hits > 0 ? hits : 0;
 }
 
+/* Adds what a slot that rests has missed since this was last called, or since it began to rest.
+ * `known`: `value` is what is watched now. */
 static void estimate(struct target *target, struct slot *slot, bool known, uint64_t value,
 		     uint64_t now)
 {
@@ -175,11 +180,12 @@ void duty_wake(struct target *target, struct slot *slot, uint64_t now)
 	bool known = read_value(target, slot, &value);
 
 	estimate(target, slot, known, value, now);
-	/* Writes since then were not seen: the next hit's old value is not known. */
+	/* Writes during the rest were not seen, so the old value of the next hit is not known. */
 	atomic_store(&shared->last_known, 0);
 	atomic_fetch_add(&shared->rests, 1);
 	coverage_enable(&slot->coverage, &coverage);
-	/* Only now, since threads that were not interrupted yet ran unwatched. */
+	/* The window begins only now: until it was interrupted to be watched, each thread ran
+	 * unwatched. */
 	begin_window(target, slot, clock_now());
 	target->duty[slot->index].credit -= (int64_t)(clock_now() - now);
 }
@@ -193,7 +199,7 @@ static unsigned armed_slots(const struct target *target)
 	return count;
 }
 
-/* The hit at which the handler rings, because the credit is used up by then. */
+/* Sets the number of the hit at which the handler rings, because the credit is used up by then. */
 static void set_quota(struct target *target, struct slot *slot, uint64_t cost, uint64_t hits)
 {
 	uint64_t each = hits ? cost / hits : 0, left;
@@ -208,6 +214,8 @@ static void set_quota(struct target *target, struct slot *slot, uint64_t cost, u
 	atomic_store(&target->shared->slot[slot->index].quota, (uint32_t)(hits + left + 1));
 }
 
+/* Reckons the slot's credit, which grows by `share` of the time that passes, and has it rest or
+ * watch again accordingly. */
 static void look(struct target *target, struct slot *slot, double share, uint64_t now)
 {
 	struct duty *duty = &target->duty[slot->index];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A thread reads its handler's frames on its way back from a hit, which is the next hit: it goes on
- * only while that is not watched. Other threads' hits of that time are not seen. Each rest costs
- * the thread some 16 hits and what the controller takes to answer, a few milliseconds where it must
- * first get a CPU, so that a thread which comes to that place again and again is delayed by a few
- * parts in a hundred.
+ * On its way back from a hit a thread reads its handler's frames. Where those lie in what is
+ * watched, that is the next hit, so that the thread goes on only while the watch rests (REST).
+ * Accepted: other threads' hits during the rest are not seen. Each rest costs the thread some 16
+ * hits and what the controller takes to answer, a few milliseconds where it must first get a CPU; a
+ * thread which comes to that place again and again is delayed by a few parts in a hundred.
  */
 #include "lasting/framed.h"
 #include "lasting/duty.h"

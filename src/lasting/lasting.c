@@ -142,7 +142,8 @@ void lasting_judge(struct program *program, pid_t pid, unsigned index,
 
 	if (!slot)
 		return;
-	/* Disarmed first: hits of what it watched before would leave their value. */
+	/* The slot is disarmed first, since hits of what it watched before would leave their value
+	 * in `last`. */
 	lasting_disarm(program, pid, index);
 	shared = &target->shared->slot[index];
 	shared->unfiltered = judging->unfiltered;
@@ -165,7 +166,7 @@ struct filter_process *lasting_filter_process(struct program *program, pid_t pid
 	return target ? &target->shared->filter : NULL;
 }
 
-/* Opens nothing: each slot is opened when it is armed. */
+/* Opens nothing, since each slot is opened when it is armed. */
 static int open_none(struct target *target)
 {
 	target->slots = AREA_SLOTS;

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 
-/* This machine's processor is the program's. */
+/* Asked in this process, whose processor and kernel are the program's. */
 bool lasting_has_regions(void)
 {
 	int key = pkey_alloc(0, 0);

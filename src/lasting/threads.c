@@ -123,7 +123,7 @@ void lasting_follow_threads(struct program *program, pid_t pid, unsigned index)
 							   slot->watch.address) != 0;
 }
 
-/* Their events hold descriptors of ours. */
+/* An event keeps a descriptor of ours also when its thread has ended. */
 void threads_check(struct target *target)
 {
 	for (unsigned i = 0; i < target->slots; i++)

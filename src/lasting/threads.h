@@ -10,7 +10,8 @@ void lasting_announce_threads(struct program *program, pid_t pid);
 /* The thread pointer of the process's first thread; 0: not known. */
 uint64_t lasting_thread_pointer(struct program *program, pid_t pid);
 
-/* Slot `slot` watches an address of its own in each thread that is added to it. 0 or -errno. */
+/* From now on slot `slot` watches an address of its own in each thread that is added to it by
+ * lasting_arm_thread(). Both: 0 or -errno. */
 int lasting_arm_threads(struct program *program, pid_t pid, unsigned slot,
 			const struct tl_watch *watch);
 int lasting_arm_thread(struct program *program, pid_t pid, unsigned slot, pid_t tid,
@@ -18,7 +19,7 @@ int lasting_arm_thread(struct program *program, pid_t pid, unsigned slot, pid_t 
 
 bool lasting_thread_lives(pid_t pid, pid_t tid);
 
-/* Slots of threads that have ended. */
+/* Closes the events of threads that have ended, in slots that watch an address in each thread. */
 void threads_check(struct target *target);
 
 #endif

@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The watched bytes as the record has them; of more than a register nothing is told. */
+/* The watched bytes as the record has them. False: it does not have them all, or they are more than
+ * a register holds. */
 static bool watched_value(const struct slot *slot, uint64_t address, const struct hit *hit,
 			  uint64_t *value)
 {
@@ -154,7 +155,8 @@ static void release(struct program *program, const struct area_hit *record)
 
 	if (!target || record->slot >= AREA_WATCHES)
 		return;
-	/* One that is held although nobody wants it was told so by what the program wrote. */
+	/* Where the slot holds nobody, only what the program wrote into the area can hold this
+	 * thread: it is let go all the same, unless its record says that it is not held. */
 	if (!target->slot[record->slot].watch.hold &&
 	    record->flags & (AREA_HIT_UNHELD | AREA_HIT_NOTICE))
 		return;

@@ -6,8 +6,10 @@
 
 #include "target/target.h"
 
+/* Takes all records that the program has published since, in the order of their times, tells each
+ * and lets its thread go on. */
 void traces_collect(struct program *program);
-/* Tells a hit. `record`: a copy, out of the program's reach. */
+/* Tells a hit of the thread's process `pid`. `record`: a copy, out of the program's reach. */
 void trace_tell(struct target *target, const struct area_hit *record, pid_t pid);
 
 #endif
