@@ -2,6 +2,7 @@
 #include "stack/course.h"
 
 #include "insn/forward.h"
+#include "libc/c_result.h"
 #include "sample/order.h"
 #include "stack/called.h"
 
@@ -11,6 +12,7 @@
 #define STEPS 2000 /* instructions that are followed, 0.3 to 1 µs each */
 #define READS 1000 /* of the program's memory, 0.3 µs each */
 #define GUESSES 12 /* branches that depend on what is not known */
+#define RESULTS 32 /* calls of the C library whose results are told from what is in memory */
 #define MET_MOST 8 /* what threads came to so often is passed by for what comes after it */
 #define FILTER_BITS 4096
 #define WORD_BITS 64
@@ -21,7 +23,7 @@ struct course {
 	struct order_item *items;
 	unsigned count, max;
 	const struct code *code; /* of the function that control is in; or NULL */
-	unsigned reads;
+	unsigned reads, results;
 	const char *given_up;			  /* the counter of why; NULL: it was not */
 	uint64_t filter[FILTER_BITS / WORD_BITS]; /* of the sites' places */
 };
@@ -125,6 +127,48 @@ static bool wait_before(struct course *course, uint64_t pc)
 	return true;
 }
 
+/* Of strings, whose length C_RESULT_MOST bounds, and their number RESULTS. */
+static int read_string(void *context, uint64_t address, void *to, size_t length)
+{
+	struct course *course = context;
+
+	return space_read(course->space, address, to, length) == (ssize_t)length ? 0 : -EFAULT;
+}
+
+/* A loop that looks for a name would be waited for in each round else, and MET_MOST of them are all
+ * that are. What was stored on the way is not looked at: this only chooses what to watch. */
+static bool tell_result(struct course *course, const char *name, const struct insn_forward *forward,
+			uint64_t *value)
+{
+	struct symbol_memory memory = {read_string, course};
+	struct c_call call = {.function = name ? c_function_find(name) : NULL, .memory = &memory};
+
+	if (!call.function || course->results >= RESULTS)
+		return false;
+	course->results++;
+	for (unsigned i = 0; i < C_ARGUMENTS; i++) {
+		unsigned number = insn_arch.function_argument[i];
+
+		call.argument[i] = forward->general[number];
+		call.known |= (forward->known >> number & 1u) << i;
+	}
+	return c_result(&call, value);
+}
+
+static int pass_by(struct course *course, const char *name, struct insn_forward *forward)
+{
+	uint64_t value = 0;
+	bool known = tell_result(course, name, forward, &value);
+
+	if (insn_forward_return(forward))
+		return -ENOENT;
+	if (known) {
+		forward->general[insn_arch.call_result] = value;
+		forward->known |= (uint16_t)(1u << insn_arch.call_result);
+	}
+	return 0;
+}
+
 /* Control went elsewhere. 0 or -ENOENT: it does not come back, or not as far as is known. */
 static int arrive(struct course *course, struct insn_forward *forward)
 {
@@ -142,7 +186,7 @@ static int arrive(struct course *course, struct insn_forward *forward)
 	name = name ? name : space_function_name(course->space, forward->pc);
 	if (name && order_name_never_returns(name))
 		return -ENOENT;
-	if (insn_forward_return(forward) == 0)
+	if (pass_by(course, name, forward) == 0)
 		return 0;
 	give_up(course, "stack-courses-lost");
 	return -ENOENT;

@@ -162,11 +162,27 @@ static void run_branched(void)
 	victim_plain();
 }
 
+/* A name is looked for, among more than a branch is waited for. */
+static void run_sought(void)
+{
+	static const char *const names[] = {"add",    "bisect", "clone", "diff",  "fetch", "grep",
+					    "init",   "log",	"merge", "move",  "pull",  "push",
+					    "rebase", "reset",	"show",	 "status"};
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(names[i], "show") == 0)
+			victim_plain();
+}
+
 int main(int argc, char **argv)
 {
-	static const struct one_case cases[] = {
-		{"plain", run_plain},	  {"passed", run_passed},     {"alloca", run_alloca},
-		{"pointed", run_pointed}, {"branched", run_branched}, {NULL, NULL}};
+	static const struct one_case cases[] = {{"plain", run_plain},
+						{"passed", run_passed},
+						{"alloca", run_alloca},
+						{"pointed", run_pointed},
+						{"branched", run_branched},
+						{"sought", run_sought},
+						{NULL, NULL}};
 
 	memset(source, 'x', sizeof(source));
 	return run_case(cases, argc, argv);
