@@ -536,6 +536,12 @@ struct tl_services {
 	 * by one system call. UINT64_MAX: not known, as after a call of the process by which
 	 * memory becomes zero or a child's (madvise(2), mmap(2) at a fixed address, vfork(2)). */
 	uint64_t (*untold)(struct tl_host *host, pid_t pid, uint64_t cookie);
+	/* In born(), of its block: from now on block_lives() says whether it was not freed yet,
+	 * also where freed() is not called, as the program's notice of it was lost. A hit of a
+	 * block that lives when hit() is called came before its end. 0, -ENFILE: 64 blocks are
+	 * kept, or -ESRCH. */
+	int (*keep_block)(struct tl_host *host, pid_t pid, uint64_t address);
+	bool (*block_lives)(struct tl_host *host, pid_t pid, uint64_t address);
 };
 
 /* Both static text. */

@@ -85,6 +85,31 @@ static void pay(const struct area *area, struct area_process *process, uint64_t 
 /* ------------------------------------------------------------------------------------------- */
 /* What */
 
+/* Is the controller to know when this block is freed? */
+static bool is_kept(const struct area_process *process, uint64_t block)
+{
+	uint32_t blocks = atomic_load_explicit(&process->heap.blocks, memory_order_acquire);
+
+	for (uint32_t i = 0; block && i < blocks && i < AREA_BLOCKS; i++)
+		if (atomic_load_explicit(&process->heap.block[i], memory_order_relaxed) == block)
+			return true;
+	return false;
+}
+
+/* It is about to be the program's no more. The controller sees that at the next hit there, even if
+ * it is told nothing. */
+static void let_go(struct area_process *process, uint64_t block)
+{
+	uint32_t blocks = atomic_load_explicit(&process->heap.blocks, memory_order_acquire);
+
+	for (uint32_t i = 0; i < blocks && i < AREA_BLOCKS; i++) {
+		uint64_t kept = block;
+
+		atomic_compare_exchange_strong_explicit(&process->heap.block[i], &kept, 0,
+							memory_order_acq_rel, memory_order_relaxed);
+	}
+}
+
 /* The record is this thread's if it is nobody's and still as it was at `sequence`. */
 static bool begin(struct allocation_record *record, uint32_t sequence)
 {
@@ -98,22 +123,41 @@ static void end(struct allocation_record *record, uint32_t sequence)
 	atomic_store_explicit(&record->sequence, sequence + 2, memory_order_release);
 }
 
-static void remember(struct area_process *process, uint64_t block, uint64_t size,
-		     const struct allocation_caller *caller, uint64_t now)
+/* The record is this thread's, and not that of a kept block: by that one free() knows the block. */
+static bool take_place(struct area_process *process, uint32_t place, uint32_t sequence)
+{
+	struct allocation_record *record = &allocation_table.record[place];
+	uint64_t before;
+
+	if (!begin(record, sequence))
+		return false;
+	/* Either this thread sees that it is kept, or tell_birth() that its record is gone. */
+	atomic_thread_fence(memory_order_seq_cst);
+	before = atomic_load_explicit(&allocation_table.entry[place].block, memory_order_relaxed);
+	if (is_kept(process, before)) {
+		end(record, sequence);
+		return false;
+	}
+	before = atomic_exchange_explicit(&allocation_table.entry[place].block, 0,
+					  memory_order_relaxed);
+	if (before && !(before & ALLOCATION_FREED))
+		atomic_fetch_add_explicit(&process->allocations_replaced, 1, memory_order_relaxed);
+	return true;
+}
+
+/* The record's sequence from now on; 0: the block is not remembered. */
+static uint32_t remember(struct area_process *process, uint64_t block, uint64_t size,
+			 const struct allocation_caller *caller, uint64_t now)
 {
 	uint32_t place = allocation_place(block);
 	struct allocation_entry *entry = &allocation_table.entry[place];
 	struct allocation_record *record = &allocation_table.record[place];
 	uint32_t sequence = atomic_load_explicit(&record->sequence, memory_order_relaxed);
-	uint64_t before;
 
-	if (!begin(record, sequence)) {
+	if (!take_place(process, place, sequence)) {
 		atomic_fetch_add_explicit(&process->allocations_passed, 1, memory_order_relaxed);
-		return;
+		return 0;
 	}
-	before = atomic_exchange_explicit(&entry->block, 0, memory_order_relaxed);
-	if (before && !(before & ALLOCATION_FREED))
-		atomic_fetch_add_explicit(&process->allocations_replaced, 1, memory_order_relaxed);
 	atomic_store_explicit(&entry->size, size, memory_order_relaxed);
 	allocation_note_event(&record->allocated, caller, now);
 	record->freed.time = 0;
@@ -122,6 +166,7 @@ static void remember(struct area_process *process, uint64_t block, uint64_t size
 	agent_state.allocations = (uintptr_t)&allocation_table;
 	atomic_store_explicit(&process->allocations, agent_state.allocations, memory_order_relaxed);
 	atomic_fetch_add_explicit(&process->allocations_noted, 1, memory_order_relaxed);
+	return sequence + 2;
 }
 
 /* ------------------------------------------------------------------------------------------- */
@@ -141,6 +186,19 @@ static void tell(uint32_t kind, void *block, size_t size, const struct allocatio
 	agent_notice(kind, (uintptr_t)block, size, &registers);
 }
 
+/* Where another block has taken its record before it was kept, free() would not know it. */
+static void tell_birth(struct area_process *process, void *block, size_t size, uint32_t sequence,
+		       const struct allocation_caller *caller)
+{
+	const struct allocation_record *record =
+		&allocation_table.record[allocation_place((uintptr_t)block)];
+
+	tell(AREA_HIT_BLOCK, block, size, caller);
+	atomic_thread_fence(memory_order_seq_cst);
+	if (!sequence || atomic_load_explicit(&record->sequence, memory_order_relaxed) != sequence)
+		let_go(process, (uintptr_t)block);
+}
+
 /* While the process is not watched, and by nobody any more, none of its blocks are anybody's
  * business. */
 static bool is_idle(const struct area *area, const struct area_process *process)
@@ -152,6 +210,7 @@ static void consider(struct area *area, void *block, size_t size, bool fresh,
 		     const struct allocation_caller *caller)
 {
 	struct area_process *process = agent_state.process;
+	uint32_t sequence;
 	uint64_t now;
 
 	if (is_idle(area, process) || (uintptr_t)block % ALLOCATION_ALIGNMENT) {
@@ -171,9 +230,9 @@ static void consider(struct area *area, void *block, size_t size, bool fresh,
 			return;
 		}
 	}
-	remember(process, (uintptr_t)block, size, caller, now);
+	sequence = remember(process, (uintptr_t)block, size, caller, now);
 	if (fresh && area->allocations.births)
-		tell(AREA_HIT_BLOCK, block, size, caller);
+		tell_birth(process, block, size, sequence, caller);
 	pay(area, process, now);
 }
 
@@ -189,6 +248,14 @@ void allocation_consider(void *block, size_t size, bool fresh, struct allocation
 	errno = saved_errno;
 }
 
+static void tell_release(struct area_process *process, void *block,
+			 const struct allocation_caller *caller)
+{
+	let_go(process, (uintptr_t)block);
+	if (agent_state.area->allocations.births && !is_quiet(process))
+		tell(AREA_HIT_FREED, block, 0, caller);
+}
+
 void allocation_release(void *block, struct allocation_caller caller)
 {
 	uint32_t place = allocation_place((uintptr_t)block);
@@ -197,19 +264,21 @@ void allocation_release(void *block, struct allocation_caller caller)
 	uint32_t sequence = atomic_load_explicit(&record->sequence, memory_order_acquire);
 	struct area_process *process = agent_state.process;
 	uint64_t address = (uintptr_t)block, now;
+	bool begun;
 
 	/* Marked before all else: no later block of this address is taken for it. */
 	if (!atomic_compare_exchange_strong_explicit(&entry->block, &address,
 						     address | ALLOCATION_FREED,
 						     memory_order_acq_rel, memory_order_relaxed))
 		return;
-	if (!process || is_quiet(process) || !begin(record, sequence)) {
+	begun = process && !is_quiet(process) && begin(record, sequence);
+	now = agent_now();
+	if (process)
+		tell_release(process, block, &caller);
+	if (!begun) {
 		allocation_forget_release(block);
 		return;
 	}
-	now = agent_now();
-	if (agent_state.area->allocations.births)
-		tell(AREA_HIT_FREED, block, 0, &caller);
 	allocation_note_event(&record->freed, &caller, now);
 	end(record, sequence);
 	pay(agent_state.area, process, now);

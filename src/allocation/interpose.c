@@ -99,10 +99,10 @@ static void *allocated(void *block, size_t size, bool fresh, struct allocation_c
 
 static void freed(void *block, struct allocation_caller caller)
 {
-	if (is_watched(block))
-		tell(AREA_HIT_FREED, block, 0, caller);
 	if (allocation_is_known(block))
 		allocation_release(block, caller);
+	else if (is_watched(block))
+		tell(AREA_HIT_FREED, block, 0, caller);
 }
 
 /* ------------------------------------------------------------------------------------------- */

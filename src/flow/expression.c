@@ -195,17 +195,17 @@ static bool is_meant(const struct flow_expression *expression, const struct tl_b
 }
 
 /*
- * Of heap:SIZE@function the first block that is made, and when that one is freed the next. That its
- * record was displaced by another block's, so that nobody told of its end, shows when its memory
- * is given out again.
+ * Of heap:SIZE@function the first block that is made, and when that one is freed the next. One
+ * whose end would not be known is left out.
  */
 void flow_expression_born(struct flow_expression *expression, const struct tl_block *block,
 			  flow_piece_fn *piece, flow_move_fn *move, void *context)
 {
 	const struct tl_expression *meaning = &expression->meaning;
 
-	flow_expression_freed(expression, block, move, context);
-	if (expression->block || !is_meant(expression, block))
+	flow_expression_look(expression, move, context);
+	if (expression->block || !is_meant(expression, block) ||
+	    expression->services->keep_block(expression->host, block->pid, block->address))
 		return;
 	expression->block = block->address;
 	if (!expression->pid)
@@ -216,15 +216,15 @@ void flow_expression_born(struct flow_expression *expression, const struct tl_bl
 	expression->last_block = block->address;
 }
 
-/* What its memory holds from now on is not the expression's. */
-void flow_expression_freed(struct flow_expression *expression, const struct tl_block *block,
-			   flow_move_fn *move, void *context)
+/* What the memory of a freed block holds is not the expression's. */
+void flow_expression_look(struct flow_expression *expression, flow_move_fn *move, void *context)
 {
-	if (!expression->block || block->pid != expression->pid ||
-	    block->address != expression->block)
+	uint64_t block = expression->block;
+
+	if (!block || expression->services->block_lives(expression->host, expression->pid, block))
 		return;
 	expression->block = 0;
-	move(context, block->address, 0);
+	move(context, block, 0);
 }
 
 bool flow_expression_ended(struct flow_expression *expression, pid_t pid)

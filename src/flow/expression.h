@@ -50,8 +50,9 @@ void flow_expression_began(struct flow_expression *expression, pid_t pid, flow_p
 void flow_expression_tick(struct flow_expression *expression, flow_piece_fn *piece, void *context);
 void flow_expression_born(struct flow_expression *expression, const struct tl_block *block,
 			  flow_piece_fn *piece, flow_move_fn *move, void *context);
-void flow_expression_freed(struct flow_expression *expression, const struct tl_block *block,
-			   flow_move_fn *move, void *context);
+/* Before each hit, and where a block is freed: has the expression's one been? Notice of that may
+ * come late, or not at all. */
+void flow_expression_look(struct flow_expression *expression, flow_move_fn *move, void *context);
 /* True once: it was this process that was asked. */
 bool flow_expression_ended(struct flow_expression *expression, pid_t pid);
 /* Says why nothing was asked, if nothing was. */

@@ -70,7 +70,8 @@ static void on_freed(void *state, const struct tl_block *block)
 {
 	struct flow_from *from = state;
 
-	flow_expression_freed(&from->asking.expression, block, flow_from_move_roots, from);
+	(void)block;
+	flow_expression_look(&from->asking.expression, flow_from_move_roots, from);
 }
 
 static void on_tick(void *state)
@@ -552,6 +553,7 @@ static void on_hit(void *state, const struct tl_access *access)
 {
 	struct flow_from *from = state;
 
+	flow_expression_look(&from->asking.expression, flow_from_move_roots, from);
 	flow_asking_hit(&from->asking, access, on_one);
 }
 

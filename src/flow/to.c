@@ -69,7 +69,8 @@ static void on_freed(void *state, const struct tl_block *block)
 {
 	struct flow_to *to = state;
 
-	flow_expression_freed(&to->asking.expression, block, flow_to_move_roots, to);
+	(void)block;
+	flow_expression_look(&to->asking.expression, flow_to_move_roots, to);
 }
 
 static void on_tick(void *state)
@@ -516,6 +517,7 @@ static void on_hit(void *state, const struct tl_access *access)
 {
 	struct flow_to *to = state;
 
+	flow_expression_look(&to->asking.expression, flow_to_move_roots, to);
 	flow_asking_hit(&to->asking, access, on_one);
 }
 

@@ -94,6 +94,16 @@ int notice_note_block(struct program *program, pid_t pid, uint64_t block)
 	return heap ? -ENFILE : -ESRCH;
 }
 
+bool notice_has_block(struct program *program, pid_t pid, uint64_t block)
+{
+	struct target *target = target_find(program, pid);
+
+	for (unsigned i = 0; target && i < AREA_BLOCKS; i++)
+		if (atomic_load(&target->shared->heap.block[i]) == block)
+			return true;
+	return false;
+}
+
 void notice_forget_block(struct program *program, pid_t pid, uint64_t block)
 {
 	struct target *target = target_find(program, pid);

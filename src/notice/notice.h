@@ -46,6 +46,9 @@ void notice_thread(struct target *target, pid_t tid, uint64_t pointer);
 void notice_want_blocks(struct program *program, pid_t pid, unsigned index, uint64_t size);
 /* The freeing of this block gives notice. 0, or -ENFILE: AREA_BLOCKS are watched. */
 int notice_note_block(struct program *program, pid_t pid, uint64_t block);
+/* False also once the block is freed, where what is freed is remembered (allocation/): a hit there
+ * that is told while this is true was made before. */
+bool notice_has_block(struct program *program, pid_t pid, uint64_t block);
 void notice_forget_block(struct program *program, pid_t pid, uint64_t block);
 
 #endif

@@ -260,6 +260,16 @@ static uint64_t serve_untold(struct tl_host *host, pid_t pid, uint64_t cookie)
 	return placed_untold(host->set->program, host->number, pid, cookie);
 }
 
+static int serve_keep_block(struct tl_host *host, pid_t pid, uint64_t address)
+{
+	return notice_note_block(host->set->program, pid, address);
+}
+
+static bool serve_block_lives(struct tl_host *host, pid_t pid, uint64_t address)
+{
+	return notice_has_block(host->set->program, pid, address);
+}
+
 static unsigned serve_spent(struct tl_host *host)
 {
 	return account_spent(host->set->program);
@@ -299,4 +309,6 @@ const struct tl_services host_services = {
 	.held = serve_held,
 	.unbroken = serve_unbroken,
 	.untold = serve_untold,
+	.keep_block = serve_keep_block,
+	.block_lives = serve_block_lives,
 };
