@@ -434,6 +434,7 @@ void flow_asking_hit(struct flow_asking *asking, const struct tl_access *access,
 		return;
 	go_on(asking, access->identity);
 	if (access->others_ended) {
+		asking->services->count(asking->host, "flow-hits-deaf", 1);
 		asking->asker->forget(asking->state, (unsigned)number);
 		return;
 	}

@@ -9,6 +9,8 @@ const struct tl_count flow_counts[] = {
 	{"flow-hits-late", "hits not used: delivered late"},
 	{"flow-hits-guessed", "hits whose instruction is not certain: not used, or asked again"},
 	{"flow-hits-returns", "hits of returns, passed over: no value goes on by one"},
+	{"flow-hits-deaf",
+	 "hits not used: another watch had ended, and what came to it is missing"},
 	{"flow-framed", "places watched without the kernel: frames of signals came to lie there"},
 	{"flow-unset", "registers passed over that a function had not set: no parameters"},
 	{"flow-processes-refused",

@@ -50,9 +50,12 @@ static void disarm(struct tl_host *host, uint64_t cookie)
 	(void)host, (void)cookie;
 }
 
+static uint64_t deaf;
+
 static void count(struct tl_host *host, const char *name, uint64_t by)
 {
-	(void)host, (void)name, (void)by;
+	(void)host;
+	deaf += strcmp(name, "flow-hits-deaf") ? 0 : by;
 }
 
 static int function(struct tl_host *host, pid_t pid, uint64_t pc, uint64_t *start, uint64_t *end)
@@ -315,9 +318,11 @@ static void what_comes_when_another_watch_has_ended(void **state)
 					 .others_ended = true};
 
 	(void)state;
+	deaf = 0;
 	flow_asking_hit(&asking, &access, tell);
 	assert_int_equal(tellings, 0);
 	assert_int_equal(forgotten[0], 1);
+	assert_int_equal(deaf, 1);
 }
 
 /* Those of other questions come and go meanwhile. */
