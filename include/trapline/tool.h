@@ -539,7 +539,7 @@ struct tl_services {
 	/* In born(), of its block: from now on block_lives() says whether it was not freed yet,
 	 * also where freed() is not called, as the program's notice of it was lost. A hit of a
 	 * block that lives when hit() is called came before its end. 0, -ENFILE: 64 blocks are
-	 * kept, or -ESRCH. */
+	 * kept, -ETIMEDOUT: the thread has not waited, or -ESRCH. */
 	int (*keep_block)(struct tl_host *host, pid_t pid, uint64_t address);
 	bool (*block_lives)(struct tl_host *host, pid_t pid, uint64_t address);
 };

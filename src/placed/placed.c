@@ -135,6 +135,13 @@ bool placed_holds(const struct program *program)
 	return area_holds(program->area, told->process, is_told, told);
 }
 
+bool placed_awaits(const struct program *program)
+{
+	const struct area_hit *told = &program->placed->hits->copy;
+
+	return area_holds(program->area, told->process, is_told, told);
+}
+
 /* Has every thread had the event since the watch began? Threads that are created later have it if
  * their creators do. A hit that was admitted and not told yet may be earlier than the one that is
  * being told. */

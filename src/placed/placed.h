@@ -37,6 +37,8 @@ unsigned placed_slots(struct program *program, pid_t pid);
 /* `held`, `unbroken` and `untold` of <trapline/tool.h>. */
 bool placed_holds(const struct program *program);
 bool placed_is_unbroken(const struct program *program, unsigned owner, pid_t pid, uint64_t cookie);
+/* Does the thread wait still whose notice is being told? If so it sees what was stored before. */
+bool placed_awaits(const struct program *program);
 uint64_t placed_untold(const struct program *program, unsigned owner, pid_t pid, uint64_t cookie);
 
 void placed_collect(struct program *program); /* tells the hits that have arrived */

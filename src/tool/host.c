@@ -262,7 +262,15 @@ static uint64_t serve_untold(struct tl_host *host, pid_t pid, uint64_t cookie)
 
 static int serve_keep_block(struct tl_host *host, pid_t pid, uint64_t address)
 {
-	return notice_note_block(host->set->program, pid, address);
+	struct program *program = host->set->program;
+	int err = notice_note_block(program, pid, address);
+
+	/* A thread that has gone on may have freed the block before. */
+	if (!err && !placed_awaits(program)) {
+		notice_forget_block(program, pid, address);
+		err = -ETIMEDOUT;
+	}
+	return err;
 }
 
 static bool serve_block_lives(struct tl_host *host, pid_t pid, uint64_t address)
