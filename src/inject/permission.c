@@ -113,6 +113,12 @@ int permission_explain(struct inject_reason *reason, pid_t pid, int err)
 			"or a child of vfork(2) (state D), or gets no CPU; try again when that is "
 			"over",
 			(int)pid);
+	case -ENOENT:
+		return permission_refuse(
+			reason, err,
+			"process %d has no code that makes system calls, as while it begins "
+			"another program: try again",
+			(int)pid);
 	case -ENOEXEC:
 		return permission_refuse(
 			reason, err,
@@ -131,6 +137,19 @@ int permission_explain(struct inject_reason *reason, pid_t pid, int err)
 			"process %d takes its system calls itself (PR_SET_SYSCALL_USER_DISPATCH), as "
 			"emulators do: hits would be told to it as calls of its own",
 			(int)pid);
+	case -EMFILE:
+		return permission_refuse(
+			reason, err,
+			"process %d may open no more files, and takes three for a moment: "
+			"`prlimit --nofile=LIMIT --pid %d` gives it more",
+			(int)pid, (int)pid);
+	case -ENOMEM:
+		return permission_refuse(
+			reason, err,
+			"process %d gets no memory for trapline's handler: its address space or its "
+			"data is limited (`prlimit --pid %d`), it has too many mappings "
+			"(vm.max_map_count), or the machine has no more",
+			(int)pid, (int)pid);
 	default:
 		return permission_refuse(reason, err, "process %d cannot be entered: %s", (int)pid,
 					 strerror(-err));

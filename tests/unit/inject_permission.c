@@ -57,11 +57,32 @@ static void root_is_not_told_to_be_root(void **state)
 	assert_non_null(strstr(reason.text, "booted with another value"));
 }
 
+/* Errors of the process's own calls, and of its moment of execve(2), as what the process lacks. */
+static void what_a_process_lacks_has_its_sentence(void **state)
+{
+	static const struct {
+		int err;
+		const char *said;
+	} lacks[] = {
+		{-EMFILE, "prlimit --nofile=LIMIT --pid"},
+		{-ENOMEM, "gets no memory for trapline's handler"},
+		{-ENOENT, "as while it begins another program: try again"},
+	};
+	struct inject_reason reason;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lacks) / sizeof(lacks[0]); i++) {
+		assert_int_equal(permission_explain(&reason, getpid(), lacks[i].err), lacks[i].err);
+		assert_non_null(strstr(reason.text, lacks[i].said));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_value_of_yama_has_its_sentence),
 		cmocka_unit_test(root_is_not_told_to_be_root),
+		cmocka_unit_test(what_a_process_lacks_has_its_sentence),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@ import json
 import os
 import random
 import re
+import resource
 import shutil
 import signal
 import struct
@@ -398,6 +399,7 @@ class Untouched(unittest.TestCase):
             before = subject.traces()
             done = trapline("race", "-q", "--no-follow", "-p", subject.pid, "--duration", 0.05)
             self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertRegex(done.stderr, "gets no memory for trapline's handler")
             self.assertEqual(subject.traces(), before)
             self.assertEqual(subject.last_words(), ("ok", 0))
 
@@ -717,6 +719,20 @@ class Refused(unittest.TestCase):
         with Subject("strict") as subject:
             time.sleep(0.1)
             self.check(subject.pid, "strict seccomp")
+
+    def test_no_memory(self):
+        self.check_limited(resource.RLIMIT_AS, 4096, "gets no memory for trapline's handler")
+
+    def test_no_descriptor(self):
+        self.check_limited(resource.RLIMIT_NOFILE, 0, "may open no more files")
+
+    def check_limited(self, limit, value, sentence):
+        with Subject("work", 2) as subject:
+            before = subject.traces()
+            resource.prlimit(subject.pid, limit, (value, value))
+            self.check(subject.pid, sentence)
+            self.assertEqual(subject.traces(), before)
+            self.assertEqual(subject.last_words()[1], 0)
 
     def test_stopped(self):
         with Subject("work", 2) as subject:
