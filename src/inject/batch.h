@@ -16,7 +16,12 @@
 
 struct batch {
 	uint64_t run;	/* where the code is in the process; 0: the calls are made one by one */
-	uint64_t table; /* where its struct injected_table is */
+	uint64_t table; /* where the calls of its struct injected_table are */
+	/* What mprotect(2) makes writable before the first call, the table with it; length 0: it is
+	 * already. A run would fault where it notes that this was refused. */
+	struct {
+		uint64_t start, length;
+	} locked;
 	unsigned count;
 	struct injected_call call[INJECTED_CALLS];
 };
@@ -26,7 +31,8 @@ struct injected_call *batch_add(struct batch *batch, long number, const uint64_t
 
 #define BATCH_ADD(batch, number, ...) batch_add(batch, number, (const uint64_t[6]){__VA_ARGS__})
 
-/* 0: each call has its result. -errno: none were made, or only the first ones. */
+/* 0: each call has its result, and nothing is locked. -errno: none were made, or only the first
+ * ones. */
 int batch_run(struct batch *batch, struct remote *remote);
 
 /* The first error among the results, except of calls that clean up; -ECANCELED: one call was not

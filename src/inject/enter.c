@@ -3,10 +3,10 @@
  * The protocol of entering. All calls are made by one thread of the process, stopped:
  *
  *	mmap		the handler's memory; its code is written by us (memory_write_code())
- *	mprotect	its data becomes writable
  *
  * then those of two batches (batch.h), the thread stopping after each:
  *
+ *	mprotect	its data becomes writable
  *	socketpair	one end is taken out (pidfd_getfd(2)) and the area's descriptor sent through
  *			it, whatever the user, the namespaces and the files in /proc
  *	rt_sigaction	of signals that the program handles: do they run on alternate stacks?
@@ -71,7 +71,7 @@ struct entering {
 	struct remote remote;
 	struct vdso vdso;
 	uint64_t room; /* address of struct room */
-	uint64_t gap;  /* where our memory is to be; 0: anywhere */
+	struct gap gap;
 	pid_t controller;
 	bool can_read_fs_base;
 	uint16_t opmask_at;
@@ -87,7 +87,7 @@ static int map_image(struct entering *entering)
 {
 	struct injection *injection = entering->injection;
 	const struct injected_header *header = &entering->header;
-	long image = REMOTE_CALL(&entering->remote, SYS_mmap, entering->gap, header->size,
+	long image = REMOTE_CALL(&entering->remote, SYS_mmap, entering->gap.image, header->size,
 				 PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1,
 				 0);
 
@@ -100,19 +100,12 @@ static int map_image(struct entering *entering)
 	injection->entry = injection->image + header->entry;
 	entering->room = injection->own + offsetof(struct injected_own, room);
 	entering->batch.run = injection->image + header->run;
-	entering->batch.table = injection->image + header->table;
+	entering->batch.table =
+		injection->image + header->table + offsetof(struct injected_table, call);
+	entering->batch.locked.start = injection->image + header->data;
+	entering->batch.locked.length = header->size - header->data;
 	return memory_write_code(entering->remote.tid, injection->image, injected_image,
 				 injected_image_size);
-}
-
-/* Done before the first run, whose code could not note that it was refused, and would fault. */
-static int make_writable(struct entering *entering)
-{
-	const struct injected_header *header = &entering->header;
-
-	return (int)REMOTE_CALL(&entering->remote, SYS_mprotect,
-				entering->injection->image + header->data,
-				header->size - header->data, PROT_READ | PROT_WRITE);
 }
 
 static int run_batch(struct entering *entering)
@@ -132,7 +125,8 @@ static uint64_t asked_for(const struct entering *entering)
 static int begin_memory(struct entering *entering)
 {
 	const uint64_t asked = asked_for(entering),
-		       actions = entering->batch.table + offsetof(struct injected_table, action);
+		       actions = entering->injection->image + entering->header.table +
+				 offsetof(struct injected_table, action);
 	struct batch *batch = &entering->batch;
 	int err;
 
@@ -185,13 +179,6 @@ static int send_area(const struct entering *entering)
 	err = sendmsg(end, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == 1 ? 0 : -errno;
 	close(end);
 	return err;
-}
-
-/* Where the image is followed by room for the area: one page of page tables then serves both. 0:
- * anywhere. */
-static uint64_t beside(const struct entering *entering)
-{
-	return entering->gap ? entering->injection->image + entering->injection->size : 0;
 }
 
 /* Tells the handler everything but where the area is, which is not mapped yet. */
@@ -305,7 +292,7 @@ static void add_mapping(struct entering *entering)
 					       MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 
 	call->from = at + offsetof(struct room, pair[0]);
-	call = BATCH_ADD(batch, SYS_mmap, beside(entering), entering->request->area_size,
+	call = BATCH_ADD(batch, SYS_mmap, entering->gap.area, entering->request->area_size,
 			 PROT_READ | PROT_WRITE, MAP_SHARED, 0, 0);
 	call->from = at + offsetof(struct room, control) + CMSG_LEN(0);
 	call->index = 4;
@@ -375,8 +362,6 @@ static int make_calls(struct entering *entering)
 {
 	int err = map_image(entering);
 
-	if (!err)
-		err = make_writable(entering);
 	if (!err)
 		err = begin_memory(entering);
 	if (!err)
@@ -524,7 +509,7 @@ int inject_enter(const struct inject_request *request, struct injection *injecti
 	err = injection->pidfd < 0 ? injection->pidfd : vdso_find(request->pid, &entering.vdso);
 	if (!err) {
 		entering.can_read_fs_base = status_reads_fs_base(request->pid);
-		entering.gap = gap_find(request->pid);
+		entering.gap = gap_find(request->pid, entering.header.size);
 		err = enter(&entering);
 	}
 	if (!err && entering.ignored)
@@ -579,7 +564,7 @@ int inject_enter_expected(const struct inject_request *request, struct injection
 		entering.remote.call = entering.vdso.call;
 		entering.remote.batches = status_may_call(request->pid) == STATUS_CALLS_ALL;
 		entering.can_read_fs_base = status_reads_fs_base(request->pid);
-		entering.gap = gap_find(request->pid);
+		entering.gap = gap_find(request->pid, entering.header.size);
 		/* Of others than a runtime's, which sets all, none is set before the first
 		 * instruction. */
 		entering.caught = inject_is_in_place(request->pid) ? STATUS_TRAP : 0;

@@ -220,20 +220,18 @@ static int restore_action(struct injection *injection, struct remote *remote, vo
 	return err;
 }
 
-/* The area lies behind the image wherever there was room for both: then one call unmaps them. */
-static int unmap(struct injection *injection, struct remote *remote, void *context)
+static int unmap_area(struct injection *injection, struct remote *remote, void *context)
 {
-	int err = 0;
-
 	(void)context;
-	if (injection->area == injection->image + injection->size)
-		return (int)REMOTE_CALL(remote, SYS_munmap, injection->image,
-					injection->size + injection->area_size);
-	if (injection->area)
-		err = (int)REMOTE_CALL(remote, SYS_munmap, injection->area, injection->area_size);
-	if (!err)
-		err = (int)REMOTE_CALL(remote, SYS_munmap, injection->image, injection->size);
-	return err;
+	return injection->area
+		       ? (int)REMOTE_CALL(remote, SYS_munmap, injection->area, injection->area_size)
+		       : 0;
+}
+
+static int unmap_image(struct injection *injection, struct remote *remote, void *context)
+{
+	(void)context;
+	return (int)REMOTE_CALL(remote, SYS_munmap, injection->image, injection->size);
 }
 
 static void forget(struct injection *injection)
@@ -263,7 +261,10 @@ int inject_leave(struct injection *injection, struct inject_reason *reason)
 	if (!err)
 		err = wait_until_idle(injection);
 	if (!err)
-		err = step_in_some_thread(injection, unmap, NULL);
+		err = step_in_some_thread(injection, unmap_area, NULL);
+	/* In a stop of its own, which is shorter than one for both. */
+	if (!err)
+		err = step_in_some_thread(injection, unmap_image, NULL);
 	if (err == -EBUSY)
 		permission_refuse(
 			reason, err,

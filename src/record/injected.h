@@ -70,8 +70,8 @@ struct injected_call {
 #define INJECTED_CALLS (INJECTED_SIGNALS + 8) /* the action of each signal is asked for at once */
 
 struct injected_table {
-	struct injected_call call[INJECTED_CALLS];
 	struct injected_action action[INJECTED_SIGNALS]; /* as they are told */
+	struct injected_call call[INJECTED_CALLS];
 };
 
 /* Calls of one function that lead to another: patches of a process that was entered. */

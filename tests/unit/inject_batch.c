@@ -12,6 +12,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -24,7 +25,7 @@
 
 INJECTED_RUN(run_of_calls);
 extern const char run_of_calls[] __attribute__((visibility("hidden")));
-static struct injected_table table;
+static struct injected_table table, *locked_table;
 
 struct subject {
 	pid_t pid;
@@ -73,7 +74,7 @@ static void begin(struct subject *subject, uint64_t blocked, bool batches)
 			 0);
 	subject->remote.batches = batches;
 	subject->batch.run = (uintptr_t)run_of_calls;
-	subject->batch.table = (uintptr_t)&table;
+	subject->batch.table = (uintptr_t)table.call;
 }
 
 /* As it lives on. */
@@ -162,6 +163,72 @@ static void fault_leaves_the_action(void **state)
 	end(&subject);
 }
 
+/* A table that may only be read before its process unlocks it. */
+static struct injected_table *lock_table(void)
+{
+	void *locked =
+		mmap(NULL, sizeof(*locked_table), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_ptr_not_equal(locked, MAP_FAILED);
+	return locked;
+}
+
+static void unlock(bool batches)
+{
+	struct subject subject;
+	struct injected_call *call;
+
+	locked_table = lock_table();
+	begin(&subject, 0, batches);
+	subject.batch.table = (uintptr_t)locked_table->call;
+	subject.batch.locked.start = (uintptr_t)locked_table;
+	subject.batch.locked.length = sizeof(*locked_table);
+	call = BATCH_ADD(&subject.batch, SYS_getpid, 0);
+	assert_int_equal(batch_run(&subject.batch, &subject.remote), 0);
+	assert_int_equal(call->result, subject.pid);
+	assert_int_equal(subject.batch.locked.length, 0);
+	assert_int_equal(batch_run(&subject.batch, &subject.remote), 0);
+	let_go(&subject);
+	end(&subject);
+	munmap(locked_table, sizeof(*locked_table));
+}
+
+static void what_is_locked_is_unlocked_first(void **state)
+{
+	(void)state;
+	unlock(true);
+	unlock(false);
+}
+
+/* mprotect(2) refuses an address within a page: no call is made, and nothing faults. */
+static void refuse_unlocking(bool batches)
+{
+	struct subject subject;
+	struct injected_call *call;
+	struct status status;
+
+	locked_table = lock_table();
+	begin(&subject, 0, batches);
+	subject.batch.table = (uintptr_t)locked_table->call;
+	subject.batch.locked.start = (uintptr_t)locked_table + 1;
+	subject.batch.locked.length = sizeof(*locked_table);
+	call = BATCH_ADD(&subject.batch, SYS_getpid, 0);
+	assert_int_equal(batch_run(&subject.batch, &subject.remote), -EINVAL);
+	assert_int_equal(call->result, INJECTED_NOT_MADE);
+	assert_int_equal(REMOTE_CALL(&subject.remote, SYS_getpid, 0), subject.pid);
+	status = let_go(&subject);
+	assert_true(status.caught & BIT(SIGSEGV));
+	end(&subject);
+	munmap(locked_table, sizeof(*locked_table));
+}
+
+static void what_stays_locked_is_an_error(void **state)
+{
+	(void)state;
+	refuse_unlocking(true);
+	refuse_unlocking(false);
+}
+
 /* One that is sent to the process, and one to its thread, while it stands. */
 static struct status with_signal(int number, bool to_thread)
 {
@@ -205,6 +272,8 @@ int main(void)
 		cmocka_unit_test(what_fails_ends_all_but_cleaning_up),
 		cmocka_unit_test(what_was_not_made_is_an_error),
 		cmocka_unit_test(fault_leaves_the_action),
+		cmocka_unit_test(what_is_locked_is_unlocked_first),
+		cmocka_unit_test(what_stays_locked_is_an_error),
 		cmocka_unit_test(others_signals_stay_whose_they_were),
 	};
 

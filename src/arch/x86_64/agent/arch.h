@@ -172,7 +172,9 @@ static const struct agent_hooks agent_arch = {
 		".previous\n")
 
 /*
- * rbx: the first struct injected_call, r12: the end of the last; r14 and r15 are zero. At its end
+ * rbx: the first struct injected_call, r12: the end of the last; r14 and r15 are zero. rax: 0, or
+ * the number of a call with arguments in rdi, rsi and rdx that comes first; if it fails rbx is its
+ * error, and it is the only one. At its end
  * r13 is the process's id, r14 the thread's, as it calls them itself, r15 is set, and the thread
  * sends itself the signal in ebp, for which it is stopped by whoever traces it. It uses no stack:
  * that is the program's.
@@ -182,6 +184,13 @@ static const struct agent_hooks agent_arch = {
 		".globl " #name "\n"                                \
 		".hidden " #name "\n"                               \
 		".type " #name ", @function\n" #name ":\n"          \
+		"	test %rax, %rax\n"                                \
+		"	jz 1f\n"                                          \
+		"	syscall\n"                                        \
+		"	test %rax, %rax\n"                                \
+		"	jz 1f\n"                                          \
+		"	mov %rax, %rbx\n"                                 \
+		"	jmp 5f\n"                                         \
 		"1:	cmp %r12, %rbx\n"                               \
 		"	jae 5f\n"                                         \
 		"	test %r14, %r14\n" /* one has failed */     \
