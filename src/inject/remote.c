@@ -12,6 +12,7 @@
 #include "inject/memory.h"
 #include "inject/section.h"
 #include "inject/status.h"
+#include "inject/wait.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,80 +22,17 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define STOP_BOUND (SECOND / 4) /* how long a thread may take to come to a stop … */
 #define STOP_LOOKS 40		/* … and how many times as long if it merely waits for a CPU */
 #define LATE_MAX 64
-#define SPIN_NS 100000
 #define CALL_BOUND (10 * SECOND)   /* how long a call may take to return; none of them sleeps */
 #define RUNTIME_BOUND (2 * SECOND) /* how long a call of a beginning runtime may take */
 #define USER_CODE_64 0x33	   /* its code segment (asm/segment.h, __USER_CS) */
 #define OTHERS_MOST 64 /* stops other than at a call: SIGSTOP and what else cannot be blocked */
 #define CALL_STOP (SIGTRAP | 0x80)   /* PTRACE_O_TRACESYSGOOD */
 #define ERROR_RESTART_NO_HANDLER 514 /* ERESTARTNOHAND, linux/errno.h of the kernel */
-
-static bool is_own_child(pid_t tid)
-{
-	struct status status;
-
-	return !status_read(tid, &status) && status.tgid == tid && status.parent == getpid();
-}
-
-static bool is_end(const siginfo_t *info)
-{
-	return info->si_code == CLD_EXITED || info->si_code == CLD_KILLED ||
-	       info->si_code == CLD_DUMPED;
-}
-
-/* What waitpid(2) gives at once, but that the end of our own child is left to who waits for it: its
- * status is asked for once. */
-static pid_t look_now(pid_t tid, int *status)
-{
-	siginfo_t info = {0};
-	const int options = WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL;
-
-	if (waitid(P_PID, (id_t)tid, &info, options))
-		return -1;
-	if (!info.si_pid)
-		return 0;
-	if (is_end(&info) && is_own_child(tid)) {
-		errno = ESRCH;
-		return -1;
-	}
-	return waitpid(tid, status, __WALL | WNOHANG);
-}
-
-/* Whoever is stopped waits for us, and being woken takes longer than a call of its: at first we
- * look. Then SIGCHLD tells of a stop; it is blocked meanwhile (rush.h), and so never missed. */
-static int wait_for(pid_t tid, int *status, uint64_t bound)
-{
-	const uint64_t begin = clock_now(), until = begin + bound;
-	sigset_t child;
-
-	sigemptyset(&child);
-	sigaddset(&child, SIGCHLD);
-	for (;;) {
-		struct timespec left = {0};
-		pid_t found = look_now(tid, status);
-		uint64_t now = clock_now();
-
-		if (found == tid)
-			return WIFSTOPPED(*status) ? 0 : -ESRCH;
-		if (found < 0 && errno != EINTR)
-			return -ESRCH;
-		if (now >= until)
-			return -ETIMEDOUT;
-		if (now < begin + SPIN_NS) {
-			sched_yield();
-			continue;
-		}
-		left.tv_sec = (time_t)((until - now) / SECOND);
-		left.tv_nsec = (long)((until - now) % SECOND);
-		sigtimedwait(&child, NULL, &left);
-	}
-}
 
 static bool is_event_stop(int status)
 {
@@ -117,10 +55,10 @@ static bool is_stuck(pid_t tid)
 
 static int wait_for_state(pid_t tid, int *status)
 {
-	int err = wait_for(tid, status, STOP_BOUND);
+	int err = wait_for(tid, status, STOP_BOUND, WAIT_SPIN_NS);
 
 	for (int i = 0; i < STOP_LOOKS && err == -ETIMEDOUT && !is_stuck(tid); i++)
-		err = wait_for(tid, status, STOP_BOUND);
+		err = wait_for(tid, status, STOP_BOUND, WAIT_SPIN_NS);
 	return err;
 }
 
@@ -151,7 +89,7 @@ static unsigned late_count;
 static bool is_still_late(pid_t tid)
 {
 	int status;
-	pid_t found = look_now(tid, &status);
+	pid_t found = wait_look(tid, &status);
 
 	if (found != tid || !WIFSTOPPED(status))
 		return !found;
@@ -308,7 +246,7 @@ static int wait_for_execution(pid_t child)
 {
 	int status, err;
 
-	while (!(err = wait_for(child, &status, CALL_BOUND)) &&
+	while (!(err = wait_for(child, &status, CALL_BOUND, WAIT_SPIN_NS)) &&
 	       status >> 8 != (SIGTRAP | PTRACE_EVENT_EXEC << 8))
 		ptrace(PTRACE_CONT, child, NULL, (void *)(long)WSTOPSIG(status));
 	return err;
@@ -322,7 +260,7 @@ static int go_to_own_call(pid_t child)
 	do {
 		if (ptrace(PTRACE_SYSCALL, child, NULL, (void *)(long)signal))
 			return -errno;
-		err = wait_for(child, &status, RUNTIME_BOUND);
+		err = wait_for(child, &status, RUNTIME_BOUND, WAIT_SPIN_NS);
 		signal = err ? 0 : signal_of(status);
 	} while (!err && WSTOPSIG(status) != CALL_STOP);
 	return err;
@@ -385,11 +323,19 @@ int remote_begin_set(struct remote *remote, pid_t child)
 	return err ? err : begin_told(remote, child);
 }
 
+/* One that does not run before others may wait for the CPU on which we look. */
+static int wait_for_call(const struct remote *remote, int *status)
+{
+	return wait_for(remote->tid, status, CALL_BOUND,
+			remote->urgency.raised ? WAIT_SPIN_CALL_NS : WAIT_SPIN_NS);
+}
+
 /* To a stop at the entry or the exit of its call. -EFAULT: it makes none, and faults instead. A
  * SIGSTOP that comes is the program's, and delivered: others of its threads stop, and this one when
  * it is let go, unless SIGCONT has come by then. */
-static int go_to_call(pid_t tid)
+static int go_to_call(const struct remote *remote)
 {
+	const pid_t tid = remote->tid;
 	int signal = 0;
 
 	for (int others = 0; others < OTHERS_MOST; others++) {
@@ -397,7 +343,7 @@ static int go_to_call(pid_t tid)
 
 		if (ptrace(PTRACE_SYSCALL, tid, NULL, (void *)(long)signal))
 			return -errno;
-		err = wait_for(tid, &status, CALL_BOUND);
+		err = wait_for_call(remote, &status);
 		if (err || WSTOPSIG(status) == CALL_STOP)
 			return err;
 		if (dispatch_was(tid, status))
@@ -440,9 +386,9 @@ long remote_call(struct remote *remote, long number, const uint64_t arguments[6]
 	registers.r9 = arguments[5];
 	if (ptrace(PTRACE_SETREGS, remote->tid, NULL, &registers))
 		return -errno;
-	err = go_to_call(remote->tid);
+	err = go_to_call(remote);
 	if (!err)
-		err = go_to_call(remote->tid);
+		err = go_to_call(remote);
 	remote->lost = err == -ETIMEDOUT;
 	if (err)
 		return err;
@@ -479,8 +425,9 @@ static bool is_fault(int signal, const siginfo_t *info)
 	return 1ull << (signal - 1) & REMOTE_FAULTS && info->si_code > 0;
 }
 
-static int go_to_signal(pid_t tid, struct remote_run *run)
+static int go_to_signal(const struct remote *remote, struct remote_run *run)
 {
+	const pid_t tid = remote->tid;
 	int signal = 0;
 
 	for (int others = 0; others < OTHERS_MOST; others++) {
@@ -489,7 +436,7 @@ static int go_to_signal(pid_t tid, struct remote_run *run)
 
 		if (ptrace(PTRACE_CONT, tid, NULL, (void *)(long)signal))
 			return -errno;
-		err = wait_for(tid, &status, CALL_BOUND);
+		err = wait_for_call(remote, &status);
 		if (err)
 			return err;
 		if (dispatch_was(tid, status))
@@ -521,7 +468,7 @@ int remote_run(struct remote *remote, struct remote_run *run)
 		     ptrace(PTRACE_SETREGS, remote->tid, NULL, &run->registers)))
 		err = -errno;
 	if (!err)
-		err = go_to_signal(remote->tid, run);
+		err = go_to_signal(remote, run);
 	remote->at_signal = !err;
 	remote->lost = err == -ETIMEDOUT;
 	/* Even after an error it stands still, unless it is lost. */
