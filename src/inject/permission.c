@@ -92,6 +92,23 @@ int permission_explain_scope(struct inject_reason *reason, pid_t pid, int err, i
 		(int)pid, status.name);
 }
 
+/* One of the process's own limits stands in the way. */
+static int explain_limit(struct inject_reason *reason, pid_t pid, int err)
+{
+	if (err == -EMFILE)
+		return permission_refuse(
+			reason, err,
+			"process %d may open no more files, and takes three for a moment: "
+			"`prlimit --nofile=LIMIT --pid %d` gives it more",
+			(int)pid, (int)pid);
+	return permission_refuse(
+		reason, err,
+		"process %d gets no memory for trapline's handler: its address space or its "
+		"data is limited (`prlimit --pid %d`), it has too many mappings "
+		"(vm.max_map_count), or the machine has no more",
+		(int)pid, (int)pid);
+}
+
 int permission_explain(struct inject_reason *reason, pid_t pid, int err)
 {
 	switch (err) {
@@ -138,18 +155,8 @@ int permission_explain(struct inject_reason *reason, pid_t pid, int err)
 			"emulators do: hits would be told to it as calls of its own",
 			(int)pid);
 	case -EMFILE:
-		return permission_refuse(
-			reason, err,
-			"process %d may open no more files, and takes three for a moment: "
-			"`prlimit --nofile=LIMIT --pid %d` gives it more",
-			(int)pid, (int)pid);
 	case -ENOMEM:
-		return permission_refuse(
-			reason, err,
-			"process %d gets no memory for trapline's handler: its address space or its "
-			"data is limited (`prlimit --pid %d`), it has too many mappings "
-			"(vm.max_map_count), or the machine has no more",
-			(int)pid, (int)pid);
+		return explain_limit(reason, pid, err);
 	default:
 		return permission_refuse(reason, err, "process %d cannot be entered: %s", (int)pid,
 					 strerror(-err));
