@@ -5,6 +5,7 @@
 #include "account/account.h"
 #include "control/control.h"
 #include "notice/guards.h"
+#include "notice/notice.h"
 #include "placed/placed.h"
 #include "record/finding.h"
 #include "record/utf8.h"
