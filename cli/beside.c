@@ -82,13 +82,9 @@ static bool begin(char **argv, char **program, const char *library)
 	struct companion companion = {.command = path,
 				      .arguments = companion_arguments(argv, program),
 				      .environment = environ};
-	bool made;
 
 	path[length > 0 ? length : 0] = '\0';
-	own_limits_lift_file_size();
-	made = companion.arguments && !area_create(&companion.area, &companion.area_fd);
-	own_limits_restore_file_size();
-	if (!made)
+	if (!companion.arguments || own_limits_create_area(&companion.area, &companion.area_fd))
 		return false;
 	companion.area->root = getpid();
 	if (companion_start(&companion) || !wait_for_controller(companion.area))

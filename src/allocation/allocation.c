@@ -85,12 +85,14 @@ static void pay(const struct area *area, struct area_process *process, uint64_t 
 /* ------------------------------------------------------------------------------------------- */
 /* What */
 
-/* Is the controller to know when this block is freed? */
-static bool is_kept(const struct area_process *process, uint64_t block)
+bool allocation_is_kept(const struct area_process *process, uint64_t block)
 {
-	uint32_t blocks = atomic_load_explicit(&process->heap.blocks, memory_order_acquire);
+	uint32_t blocks;
 
-	for (uint32_t i = 0; block && i < blocks && i < AREA_BLOCKS; i++)
+	if (!process || !block)
+		return false;
+	blocks = atomic_load_explicit(&process->heap.blocks, memory_order_acquire);
+	for (uint32_t i = 0; i < blocks && i < AREA_BLOCKS; i++)
 		if (atomic_load_explicit(&process->heap.block[i], memory_order_relaxed) == block)
 			return true;
 	return false;
@@ -134,7 +136,7 @@ static bool take_place(struct area_process *process, uint32_t place, uint32_t se
 	/* Either this thread sees that it is kept, or tell_birth() that its record is gone. */
 	atomic_thread_fence(memory_order_seq_cst);
 	before = atomic_load_explicit(&allocation_table.entry[place].block, memory_order_relaxed);
-	if (is_kept(process, before)) {
+	if (allocation_is_kept(process, before)) {
 		end(record, sequence);
 		return false;
 	}

@@ -4,6 +4,7 @@
 #define ALLOCATION_ALLOCATION_H
 
 #include "record/allocation.h"
+#include "record/area.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -47,6 +48,9 @@ void allocation_consider(void *block, size_t size, bool fresh, struct allocation
 
 /* A block that is known is about to be given back. */
 void allocation_release(void *block, struct allocation_caller caller);
+
+/* Is the controller to know when this block is freed? `process`: NULL, where there is none yet. */
+bool allocation_is_kept(const struct area_process *process, uint64_t block);
 
 /* It has not been given back after all: its size was changed where it is. What is remembered was of
  * the block before. */

@@ -37,21 +37,6 @@ static bool is_wanted(size_t size)
 	return false;
 }
 
-static bool is_watched(const void *block)
-{
-	struct area_process *process = agent_state.process;
-	uint32_t blocks;
-
-	if (!process || !block)
-		return false;
-	blocks = atomic_load_explicit(&process->heap.blocks, memory_order_relaxed);
-	for (uint32_t i = 0; i < blocks && i < AREA_BLOCKS; i++)
-		if (atomic_load_explicit(&process->heap.block[i], memory_order_relaxed) ==
-		    (uintptr_t)block)
-			return true;
-	return false;
-}
-
 /* `frame` begins with what the function's first instruction saves: the caller's frame pointer; next
  * to it is the return address. */
 static inline struct allocation_caller caller_of(const uint64_t *frame)
@@ -101,7 +86,7 @@ static void freed(void *block, struct allocation_caller caller)
 {
 	if (allocation_is_known(block))
 		allocation_release(block, caller);
-	else if (is_watched(block))
+	else if (allocation_is_kept(agent_state.process, (uintptr_t)block))
 		tell(AREA_HIT_FREED, block, 0, caller);
 }
 

@@ -68,22 +68,12 @@ static void note_time_namespace(struct area *area)
 	area->time_namespace[length < 0 ? 0 : length] = '\0';
 }
 
-static int make_area(struct control *control)
-{
-	int err;
-
-	own_limits_lift_file_size();
-	err = area_create(&control->program.area, &control->program.area_fd);
-	own_limits_restore_file_size();
-	return err;
-}
-
 static int prepare_area(struct control *control, int fd)
 {
 	int err;
 
 	if (fd < 0)
-		return make_area(control);
+		return own_limits_create_area(&control->program.area, &control->program.area_fd);
 	err = area_open(&control->program.area, fd);
 	if (err)
 		return err;

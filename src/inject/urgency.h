@@ -9,13 +9,8 @@
 #ifndef INJECT_URGENCY_H
 #define INJECT_URGENCY_H
 
-#include <fcntl.h>
-#include <sched.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/types.h>
-#include <unistd.h>
 
 #define URGENCY_SLACK 32 /* bytes: ns in decimal, and a newline */
 
@@ -25,61 +20,8 @@ struct urgency {
 	char slack[URGENCY_SLACK]; /* … and the slack of its timers, which the policy takes away */
 };
 
-static inline int urgency_slack_open(pid_t tid, int flags)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/timerslack_ns", (int)tid);
-	return open(path, flags | O_CLOEXEC);
-}
-
-static inline bool urgency_slack_read(pid_t tid, char slack[URGENCY_SLACK])
-{
-	int fd = urgency_slack_open(tid, O_RDONLY);
-	ssize_t length = fd < 0 ? -1 : read(fd, slack, URGENCY_SLACK - 1);
-
-	if (fd >= 0)
-		close(fd);
-	slack[length > 0 ? length : 0] = '\0';
-	return length > 0;
-}
-
-static inline void urgency_slack_write(pid_t tid, const char slack[URGENCY_SLACK])
-{
-	char now[URGENCY_SLACK];
-	int fd;
-
-	/* The kernel itself puts the default back, which nearly all have. */
-	if (urgency_slack_read(tid, now) && strtoull(now, NULL, 10) == strtoull(slack, NULL, 10))
-		return;
-	fd = urgency_slack_open(tid, O_WRONLY);
-	if (fd < 0)
-		return;
-	dprintf(fd, "%s", slack);
-	close(fd);
-}
-
 /* A thread with a policy of its own keeps that. */
-static inline void urgency_begin(struct urgency *urgency, pid_t tid)
-{
-	const struct sched_param first = {.sched_priority = 1};
-
-	urgency->raised = false;
-	urgency->policy = sched_getscheduler(tid);
-	if ((urgency->policy == SCHED_OTHER || urgency->policy == SCHED_BATCH) &&
-	    urgency_slack_read(tid, urgency->slack))
-		urgency->raised = sched_setscheduler(tid, SCHED_FIFO, &first) == 0;
-}
-
-static inline void urgency_end(struct urgency *urgency, pid_t tid)
-{
-	const struct sched_param none = {0};
-
-	if (!urgency->raised)
-		return;
-	sched_setscheduler(tid, urgency->policy, &none);
-	urgency->raised = false;
-	urgency_slack_write(tid, urgency->slack);
-}
+void urgency_begin(struct urgency *urgency, pid_t tid);
+void urgency_end(struct urgency *urgency, pid_t tid);
 
 #endif

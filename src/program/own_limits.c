@@ -32,7 +32,7 @@ bool own_limits_allow_descriptors(void)
 	return descriptors.is;
 }
 
-void own_limits_lift_file_size(void)
+static void lift_file_size(void)
 {
 	struct rlimit most = {.rlim_cur = RLIM_INFINITY, .rlim_max = RLIM_INFINITY};
 
@@ -45,9 +45,14 @@ void own_limits_lift_file_size(void)
 	file_size.is = !setrlimit(RLIMIT_FSIZE, &most);
 }
 
-void own_limits_restore_file_size(void)
+int own_limits_create_area(struct area **area, int *fd)
 {
+	int err;
+
+	lift_file_size();
+	err = area_create(area, fd);
 	restore(RLIMIT_FSIZE, &file_size);
+	return err;
 }
 
 void own_limits_inherit(void)

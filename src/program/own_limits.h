@@ -4,6 +4,8 @@
 #ifndef PROGRAM_OWN_LIMITS_H
 #define PROGRAM_OWN_LIMITS_H
 
+#include "record/area.h"
+
 #include <stdbool.h>
 
 /* Descriptors of a controller that watches one thread by one watchpoint; with 16 it could not. */
@@ -12,9 +14,9 @@
 /* Called before anything is opened. False: fewer descriptors than that may be had. */
 bool own_limits_allow_descriptors(void);
 
-/* Memory files count as files: between these calls their size is not limited, if that may be. */
-void own_limits_lift_file_size(void);
-void own_limits_restore_file_size(void);
+/* area_create(). A memory file counts as a file: meanwhile the size of files is not limited, if
+ * that may be. */
+int own_limits_create_area(struct area **area, int *fd);
 
 /* Called in the process that is about to become the program. */
 void own_limits_inherit(void);
