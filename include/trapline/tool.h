@@ -33,92 +33,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include <trapline/event.h>
+#include <trapline/traits.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 #define TL_TOOL_VERSION 1
-
-/* How the instruction makes its access, beside TL_READ, TL_WRITE and so on. */
-#define TL_TRAIT_PLAIN 0x1u	/* one mov to or from a general register, or a scalar one */
-#define TL_TRAIT_STRING 0x2u	/* movs, stos, cmps … */
-#define TL_TRAIT_VECTOR 0x4u	/* more than 8 bytes, or elements of a vector */
-#define TL_TRAIT_UNALIGNED 0x8u /* not naturally aligned: the CPU may split it */
-#define TL_TRAIT_UPDATE 0x10u	/* a read-modify-write without LOCK */
-#define TL_TRAIT_STACK 0x20u	/* push, pop, call, ret */
-/* A string function of the C library loads more at a time than it may be asked about, and what it
- * is asked about could not be told. */
-#define TL_TRAIT_UNBOUNDED 0x40u
-/* It loads what is watched although it is not asked about that: in the language's sense it is not
- * accessed. Of hits of watches that arm() made; others are not told. With TL_TRAIT_BOUNDED the
- * access is to the other bytes that the load was asked about: of several watches that one
- * instruction trips the kernel tells one. */
-#define TL_TRAIT_BEYOND 0x80u
-/* Of the thread's own stack, from the red zone up. Samples of it: to tools that want them. */
-#define TL_TRAIT_OWN_STACK 0x100u
-/* No instruction that may have run touched the watched bytes: one with a mask trips where its mask
- * is clear, and so does the kernel where its accesses are not told. */
-#define TL_TRAIT_UNEXPLAINED 0x200u
-/* Of a sample: the thread was before it, and comes to it unless a branch that was not foretold or
- * another thread's write leads elsewhere. */
-#define TL_TRAIT_FORESEEN 0x400u
-
-/* A conditional move loads it and leaves it, as its condition does not hold: compilers load what
- * the program does not, and in the language's sense it is not accessed. */
-#define TL_TRAIT_NOT_TAKEN 0x800u
-
-/* Of a function of the C library: it was asked about every byte of the access, as its arguments
- * tell, or it never loads more than it is asked about (memcpy(), memmove(), mempcpy()). */
-#define TL_TRAIT_BOUNDED 0x1000u
-
-/* Of what is reported: only what the access left was seen. Its thread, `pc` and stack are those of
- * the allocation of the block that it was made to. */
-#define TL_TRAIT_UNSEEN 0x2000u
-
-/* An atomic operation that may leave the value as it was, as one does that takes a lock which is
- * held already: CMPXCHG, XCHG, BTS, BTR, OR, AND. */
-#define TL_TRAIT_ATTEMPT 0x4000u
-
-/* Of one that began an update which was lost (`changed` of struct tl_pair): its function is one
- * that no compiler has optimised, as far as its beginning shows. */
-#define TL_TRAIT_UNOPTIMISED 0x8000u
-
-/* With TL_TRAIT_VECTOR: one move of 16 bytes that has to be aligned, of which compilers make atomic
- * accesses, too (MOVDQA, MOVAPS, MOVAPD and those of AVX). */
-#define TL_TRAIT_WHOLE_VECTOR 0x10000u
-
-/* Of a pair's load: of what the other access wrote nothing is used, as the code behind it tells. A
- * mask leaves it out, a conditional move takes another value, or a vector's elements are put in
- * another order without it; of a part of a vector also where the code does not tell. And of
- * elements of a vector, loaded or stored, that a mask in another vector chooses. */
-#define TL_TRAIT_DISCARDED 0x20000u
-
-/* A system call read this and sent it by a pipe, a socket or the like, before it returned and the
- * thread was held: who received it may have gone on meanwhile. */
-#define TL_TRAIT_SENT 0x40000u
-
-/* A load that is an operand of an instruction which computes with it (CMP, TEST, ADD). */
-#define TL_TRAIT_OPERAND 0x80000u
-
-/* Of a system call: what it passed on or received, as its arguments and its result tell. Not what
- * describes that: struct iovec, struct msghdr, an address, ancillary data. */
-#define TL_TRAIT_CONTENT 0x100000u
-
-/* A store of 8 bytes of a pointer to the virtual functions of a C++ class, which takes the place of
- * no other class's as far as is known: the destructors of an object begin with one, and change
- * nothing but where a part of it is of another class. */
-#define TL_TRAIT_CLASS_KEPT 0x200000u
-
-/* A load that overwrote the register which its address came from: it did read some of the watched
- * bytes, and how many at once is known, but not where it began. Its address is the likely one, and
- * the access is TL_GUESSED but in a pair with one of all watched bytes. */
-#define TL_TRAIT_UNPLACED 0x400000u
-
-/* Of a load that overwrites its own address: what it has loaded stands at `loaded_from` alone,
- * which is not aligned. `address` is the aligned one, since another thread may have changed the
- * memory meanwhile. */
-#define TL_TRAIT_REALIGNED 0x800000u
 
 /* What the code around an access does, as far as straight code shows it. */
 #define TL_AROUND_UPDATE 0x1u /* a load and a store of the same bytes: an update in two steps */
@@ -424,6 +345,18 @@ struct tl_guard_faults {
 	 * Until then the process trusts that a page which it has emptied is empty. */
 	uint32_t *touched;
 };
+/* A thread that waits in such a fault, as userfaultfd(2) told. */
+struct tl_fault {
+	size_t size;
+	pid_t pid, tid;
+	uint64_t address;
+	bool write; /* UFFD_PAGEFAULT_FLAG_WRITE */
+	int call;   /* the system call that the thread is in; negative: none that is known */
+	/* Puts the page there and lets the thread go on. Called once, whatever comes of it. */
+	void (*fill)(void *context);
+	void *context;
+};
+
 #define TL_GUARD_FILLED 0x80000000u
 #define TL_GUARD_PAGE 4096u
 #define TL_GUARD_PAGE_OPENS 0x80000000u
@@ -542,6 +475,14 @@ struct tl_services {
 	 * kept, -ETIMEDOUT: the thread has not waited, or -ESRCH. */
 	int (*keep_block)(struct tl_host *host, pid_t pid, uint64_t address);
 	bool (*block_lives)(struct tl_host *host, pid_t pid, uint64_t address);
+	/* Has the fault's page filled, and tells what access the thread makes then, with its stack
+	 * and with registers from before it: `before` is set, no watchpoint is needed, and the
+	 * thread is not held. Of a system call the first byte that it came to is told. What
+	 * `access` points to is valid until the next call. Waits 100 ms at most. 0, -ETIMEDOUT:
+	 * the thread did not go on in that time, -ENODATA: its instruction explains no such
+	 * access, or another error of perf_event_open(2). */
+	int (*complete_fault)(struct tl_host *host, const struct tl_fault *fault,
+			      struct tl_access *access);
 };
 
 /* Both static text. */

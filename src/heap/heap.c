@@ -15,6 +15,7 @@
 #include "heap/remember.h"
 #include "heap/say.h"
 #include "heap/state.h"
+#include "heap/touch.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -188,79 +189,6 @@ static void on_process_began(void *state, pid_t pid)
 		close(faults.descriptor);
 }
 
-/* What the freed block held there, as far as that was kept; the page behind a block is empty. */
-static void content_of(struct heap *heap, const struct tl_guarded *block, uint64_t page,
-		       uint8_t content[static TL_GUARD_PAGE])
-{
-	uint64_t from = page > block->address ? page : block->address;
-	uint64_t to = block->address + block->kept_length;
-
-	memset(content, 0, TL_GUARD_PAGE);
-	if (to > page + TL_GUARD_PAGE)
-		to = page + TL_GUARD_PAGE;
-	if (block->freed && block->kept && from < to)
-		heap->services->read(heap->host, block->pid, block->kept + (from - block->address),
-				     content + (from - page), to - from);
-}
-
-/* The system call that the thread is in; -1: none, or that cannot be told. */
-static long call_of(const struct pages_fault *fault)
-{
-	char path[64], text[32] = "", *end = text;
-	long number = -1;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)fault->pid, (int)fault->tid);
-	file = fopen(path, "re");
-	if (!file)
-		return -1;
-	if (fgets(text, sizeof(text), file))
-		number = strtol(text, &end, 10);
-	fclose(file);
-	return end == text ? -1 : number;
-}
-
-/* Calls that fill pages with memory, and do not look at what is in them. */
-static bool fills_alone(long call)
-{
-	return call == SYS_mlockall || call == SYS_mlock || call == SYS_mlock2 ||
-	       call == SYS_madvise;
-}
-
-/* A freed block, or the page behind one, is about to be accessed. */
-static void tell_fault(struct heap *heap, const struct tl_guarded *block,
-		       const struct pages_fault *fault)
-{
-	long call = call_of(fault);
-
-	/* Our own part in the program reads memory by this one. */
-	if (call == SYS_process_vm_readv)
-		return;
-	if (fills_alone(call))
-		heap->services->count(heap->host, "heap-pages-locked", 1);
-	else if (!watches_fault(heap, block, fault))
-		heap->services->count(heap->host, "heap-pages-unwatched", 1);
-}
-
-/* A thread waits to touch an empty page. What it touches is watched, the page is filled, and the
- * access shows itself as a hit. */
-static void look_at(struct heap *heap, const struct pages_fault *fault)
-{
-	static uint8_t content[TL_GUARD_PAGE]; /* callbacks run in one thread */
-	uint64_t page = fault->address & ~(uint64_t)(TL_GUARD_PAGE - 1);
-	struct tl_guarded block;
-
-	memset(content, 0, sizeof(content));
-	if (heap->services->guarded(heap->host, fault->pid, fault->address, &block)) {
-		/* A program may empty pages of its block itself. */
-		if (block.freed || fault->address >= block.back || fault->address < block.address)
-			tell_fault(heap, &block, fault);
-		content_of(heap, &block, page, content);
-	}
-	heap->services->count(heap->host, "heap-pages-touched", 1);
-	pages_fill(fault, content);
-}
-
 static void on_tick(void *state)
 {
 	struct heap *heap = state;
@@ -275,7 +203,7 @@ static void on_tick(void *state)
 	if (unseen)
 		heap->services->count(heap->host, "heap-pages-unseen", unseen);
 	while (heap->pages && pages_next(heap->pages, &fault))
-		look_at(heap, &fault);
+		touch_look(heap, &fault);
 }
 
 static bool has_option(const struct heap *heap, const char *name)

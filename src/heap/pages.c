@@ -135,8 +135,12 @@ static bool take(struct pages *pages, const struct source *source, const struct 
 		fill_with_zeroes(source->faults.descriptor, address, 1);
 		return false;
 	}
-	pages->waiting[(pages->first + pages->count++) % WAITING] =
-		(struct pages_fault){source->pid, tid, address, source->faults.descriptor};
+	pages->waiting[(pages->first + pages->count++) % WAITING] = (struct pages_fault){
+		.pid = source->pid,
+		.tid = tid,
+		.address = address,
+		.descriptor = source->faults.descriptor,
+		.write = message->arg.pagefault.flags & UFFD_PAGEFAULT_FLAG_WRITE};
 	return true;
 }
 

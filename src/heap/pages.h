@@ -8,6 +8,7 @@
 #ifndef HEAP_PAGES_H
 #define HEAP_PAGES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 #include <trapline/tool.h>
@@ -18,6 +19,7 @@ struct pages_fault {
 	pid_t pid, tid;
 	uint64_t address;
 	int descriptor;
+	bool write;
 };
 
 /* `wake` is called by the thread when there is something to take. `bell`: of tl_guard_faults, the

@@ -296,6 +296,8 @@ bool watches_fault(struct heap *heap, const struct tl_guarded *block,
 	uint64_t word = fault->address & ~7ull;
 	struct heap_watch *watch;
 
+	if (!heap->watches)
+		return false;
 	if (!arm(heap, block, word, 8, &purpose)) {
 		purpose.keeps_behind = false;
 		if (block->freed || !arm(heap, block, word, 8, &purpose))

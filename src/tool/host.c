@@ -3,6 +3,7 @@
 #include "tool/host.h"
 
 #include "account/account.h"
+#include "event/firing.h"
 #include "control/control.h"
 #include "notice/guards.h"
 #include "notice/notice.h"
@@ -12,6 +13,7 @@
 #include "tool/around.h"
 #include "tool/complete.h"
 #include "tool/finding.h"
+#include "tool/fault.h"
 #include "tool/guarded.h"
 #include "tool/judgement.h"
 #include "tool/look.h"
@@ -213,13 +215,24 @@ static const char *serve_option(struct tl_host *host, const char *name)
 	return own ? own : common;
 }
 
+/* Where the hypervisor hides the debug registers the kernel takes watches, and none of them tells
+ * anything. */
+static bool slots_are_deaf(void)
+{
+	static enum { UNKNOWN, FIRING, DEAF } state; /* the controller's thread alone asks */
+
+	if (state == UNKNOWN)
+		state = firing_is_absent(TL_WRITE) ? DEAF : FIRING;
+	return state == DEAF;
+}
+
 static unsigned serve_slots(struct tl_host *host, pid_t pid)
 {
 	unsigned all = placed_slots(host->set->program, pid), tools = 0;
 
 	for (unsigned i = 0; i < host->set->count; i++)
 		tools += tool_places(host->set->host[i].tool) > 0;
-	if (!all || !tool_places(host->tool))
+	if (!all || !tool_places(host->tool) || slots_are_deaf())
 		return 0;
 	return tools && all > tools ? all / tools : 1;
 }
@@ -312,6 +325,7 @@ const struct tl_services host_services = {
 	.guarded = host_guarded,
 	.guard_always = host_guard_always,
 	.guard_faults = host_guard_faults,
+	.complete_fault = host_complete_fault,
 	.thread_pointer = host_thread_pointer,
 	.interposed = serve_interposed,
 	.entry = host_entry,
