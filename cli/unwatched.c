@@ -185,6 +185,6 @@ void unwatched_foretell(bool guards)
 {
 	if (firing_is_absent(TL_WRITE))
 		fprintf(stderr, "trapline: %s; %s\n", FIRING_ABSENT,
-			guards ? "only what guarded pages and patterns show will be found"
+			guards ? "only what page faults, patterns and calls of free() show will be found"
 			       : "nothing will be found");
 }
