@@ -63,7 +63,7 @@ static void print_help(void)
 	      "  --format FORMAT       of --output: jsonl (default), html, dot, text\n"
 	      "  -o, --output FILE     all that was found\n"
 	      "  --budget PERCENT      of CPU time (default 1)\n"
-	      "  --aggressive          as many samples as there can be\n\n"
+	      "  --aggressive          as many samples and watches as there can be\n\n"
 	      "The other options are those of `trapline race`; `trapline race --help` lists them.\n",
 	      stdout);
 }

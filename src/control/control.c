@@ -184,8 +184,10 @@ static uint64_t drain_interval(const struct control *control, uint64_t now)
 	if (now < control->budget.paused_until)
 		return check_interval(control, now);
 	/* Between sampling windows nothing new arrives, and each look wakes a CPU: what a window
-	 * has left in the rings is drained at its end. */
-	if (!control->windows.on)
+	 * has left in the rings is drained at its end. Tools that place watches without samples
+	 * are asked all the time whether there is another one. */
+	if (!control->windows.on &&
+	    (control->program.ways.sampled || !control->program.options.placed))
 		return CHECK_INTERVAL;
 	return control->program.options.aggressive ? DRAIN_INTERVAL_AGGRESSIVE : DRAIN_INTERVAL;
 }

@@ -149,6 +149,12 @@ static void try_filters(struct program *program)
 	program->count[COUNT_PROMPTNESS_FORBIDDEN] = lethal_promptness();
 }
 
+/* Samples take a third of the budget, and where nothing is chosen by them nobody looks at them. */
+static bool needs_samples(const struct control *control)
+{
+	return control->program.options.slots || control->observer.sample;
+}
+
 int control_create(struct control **control, const struct control_options *options,
 		   const struct control_observer *observer)
 {
@@ -186,6 +192,7 @@ int control_create(struct control **control, const struct control_options *optio
 	limits_init(&made->limits, &made->program);
 	made->strategy = options->strategy ? options->strategy : &choosing_strategy;
 	made->program.ways = made->strategy->ways;
+	made->program.ways.sampled &= needs_samples(made);
 	connect_rooms(made);
 	connect_explorer(made);
 	try_filters(&made->program);

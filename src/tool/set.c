@@ -204,10 +204,17 @@ static bool has_opinion(const struct tl_tool *const *tools, unsigned count)
 	return false;
 }
 
+static bool takes_samples(const struct tl_tool *const *tools, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (tools[i]->sample)
+			return true;
+	return false;
+}
+
 static int create_control(struct tool_set *set, const struct tl_tool *const *tools)
 {
-	struct control_observer observer = {.sample = on_sample,
-					    .hit = on_hit,
+	struct control_observer observer = {.hit = on_hit,
 					    .pair = on_pair,
 					    .unwatched = on_unwatched,
 					    .placed = on_placed,
@@ -224,6 +231,8 @@ static int create_control(struct tool_set *set, const struct tl_tool *const *too
 
 	if (has_opinion(tools, set->count))
 		observer.interest = on_interest;
+	if (takes_samples(tools, set->count))
+		observer.sample = on_sample;
 	tool_set_divide(tools, set->count, options.slots, &shares);
 	options.slots = shares.chosen;
 	options.placed = shares.placed;
