@@ -10,10 +10,12 @@
 #include "target/target.h"
 
 /*
- * Had another watch of the tool whose watch was hit ended when that hit was made, at `entry_time`
- * (ns, CLOCK_MONOTONIC), and its tool does not know yet? A hit that was made before such an end,
- * and whose thread came to its handler after it, counts as a later one.
+ * Had another watch of the tool whose watch was hit ended when that hit was made, of which this is
+ * the record, and its tool does not know yet? A hit that was made before such an end, and whose
+ * thread came to its handler after it, counts as a later one. Hits are told in the order in which
+ * they were made: what has been told of the other watch was before this one.
  */
-bool placed_is_deaf(const struct program *program, const struct slot *hit, uint64_t entry_time);
+bool placed_is_deaf(const struct program *program, const struct slot *hit,
+		    const struct area_hit *record);
 
 #endif

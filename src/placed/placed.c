@@ -299,7 +299,7 @@ static void tell(struct program *program, const struct area_hit *record)
 	understand(target, slot, record, hit);
 	hit->access.cookie = slot->watch.cookie;
 	hit->access.after_loss = lost;
-	hit->access.others_ended = placed_is_deaf(program, slot, record->entry_time);
+	hit->access.others_ended = placed_is_deaf(program, slot, record);
 	note_watched(slot, hit);
 	program->placed->telling = slot;
 	if (!hit->beside || record->flags & AREA_HIT_LATE) {

@@ -30,6 +30,7 @@ static int set_up(void **state)
 	memset(&program, 0, sizeof(program));
 	memset(&target, 0, sizeof(target));
 	memset(&shared, 0, sizeof(shared));
+	memset(&other_shared, 0, sizeof(other_shared));
 	target.shared = &shared;
 	other = target;
 	other.shared = &other_shared;
@@ -46,9 +47,18 @@ static int set_up(void **state)
 	return 0;
 }
 
+/* Of the process's hits so many had been dropped when this one's handler began. */
+static bool is_deaf_behind(uint64_t entry_time, uint64_t lost, uint32_t flags)
+{
+	const struct area_hit record = {
+		.process = 0, .entry_time = entry_time, .lost = lost, .flags = flags};
+
+	return placed_is_deaf(&program, &target.slot[1], &record);
+}
+
 static bool is_deaf(uint64_t entry_time)
 {
-	return placed_is_deaf(&program, &target.slot[1], entry_time);
+	return is_deaf_behind(entry_time, 0, 0);
 }
 
 static void all_are_armed(void **state)
@@ -102,16 +112,53 @@ static void one_that_takes_no_more_hits(void **state)
 	assert_false(is_deaf(NOW));
 }
 
+/* The watch has room for two more hits, and of those that were dropped each may have been one. */
+static void lose(uint32_t dropped)
+{
+	target.slot[2].seen = HITS - 2;
+	target.slot[2].dropped = target.slot[1].dropped = 3;
+	atomic_store(&shared.dropped, 3 + dropped);
+	atomic_store(&shared.slot[2].hits, HITS);
+}
+
 static void one_whose_hits_were_lost_and_which_takes_no_more(void **state)
 {
 	(void)state;
-	target.slot[2].seen = HITS - 1;
-	target.slot[2].dropped = 3;
-	atomic_store(&shared.dropped, 4);
+	lose(2);
+	assert_true(is_deaf_behind(NOW, 5, 0));
+	/* It takes one more. */
 	atomic_store(&shared.slot[2].hits, HITS - 1);
-	target.slot[1].dropped = 4;
+	assert_false(is_deaf_behind(NOW, 5, 0));
+}
+
+/* A batch is told when all of it has come: what was lost at its end is no matter at its beginning.
+ */
+static void what_came_before_hits_were_lost(void **state)
+{
+	(void)state;
+	lose(2);
+	assert_false(is_deaf_behind(NOW, 3, 0));
+	assert_false(is_deaf_behind(NOW, 4, 0));
+	/* It is not known whether they were before it. */
+	assert_true(is_deaf_behind(NOW, 3, AREA_HIT_LOSS));
+}
+
+static void more_were_told_than_it_can_have_lost(void **state)
+{
+	(void)state;
+	lose(1);
+	assert_false(is_deaf_behind(NOW, 4, 0));
+	target.slot[2].seen++;
+	assert_true(is_deaf_behind(NOW, 4, 0));
+}
+
+static void one_in_another_process_whose_hits_were_lost(void **state)
+{
+	(void)state;
+	other.slot[0].seen = HITS - 1;
+	atomic_store(&other_shared.slot[0].hits, HITS);
 	assert_false(is_deaf(NOW));
-	atomic_store(&shared.slot[2].hits, HITS);
+	atomic_store(&other_shared.dropped, 1);
 	assert_true(is_deaf(NOW));
 }
 
@@ -124,6 +171,9 @@ int main(void)
 		cmocka_unit_test_setup(one_in_another_process, set_up),
 		cmocka_unit_test_setup(one_that_takes_no_more_hits, set_up),
 		cmocka_unit_test_setup(one_whose_hits_were_lost_and_which_takes_no_more, set_up),
+		cmocka_unit_test_setup(what_came_before_hits_were_lost, set_up),
+		cmocka_unit_test_setup(more_were_told_than_it_can_have_lost, set_up),
+		cmocka_unit_test_setup(one_in_another_process_whose_hits_were_lost, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
