@@ -77,8 +77,20 @@ static int wait_for_stop(pid_t tid)
 
 static void let_go(struct remote *remote)
 {
-	urgency_end(&remote->urgency, remote->tid);
+	urgency_end(&remote->urgency);
 	ptrace(PTRACE_DETACH, remote->tid, NULL, NULL);
+	urgency_discard(&remote->urgency);
+}
+
+/* What wait_for_stop() has told, or what came before it. -EAGAIN: the thread stands, for another
+ * reason than us, and goes on. */
+static int not_stopped(struct remote *remote, int err)
+{
+	if (err == -EAGAIN)
+		let_go(remote);
+	else
+		urgency_discard(&remote->urgency);
+	return err;
 }
 
 /* Threads that we gave up waiting for: each stops some time later, when it wakes. They are this
@@ -190,7 +202,7 @@ static int look_at(struct remote *remote)
 	int err = 0;
 
 	remote->begun = clock_now();
-	urgency_begin(&remote->urgency, remote->tid);
+	urgency_begin(&remote->urgency);
 	if (ptrace(PTRACE_GETREGS, remote->tid, NULL, &remote->registers))
 		err = -errno;
 	if (!err)
@@ -221,13 +233,12 @@ int remote_begin(struct remote *remote, struct remote_process process, pid_t tid
 	*remote = (struct remote){.tid = tid, .call = call};
 	if (ptrace(PTRACE_SEIZE, tid, NULL, (void *)PTRACE_O_TRACESYSGOOD))
 		return -errno;
+	urgency_prepare(&remote->urgency, tid);
 	err = ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) ? -errno : wait_for_stop(tid);
-	if (err == -EAGAIN)
-		let_go(remote);
-	else if (err == -ETIMEDOUT)
+	if (err == -ETIMEDOUT)
 		note_late(tid);
 	if (err)
-		return err;
+		return not_stopped(remote, err);
 	if (!is_of(&process, tid)) {
 		let_go(remote);
 		return -ESRCH;
@@ -295,12 +306,12 @@ static int begin_told(struct remote *remote, pid_t child)
 	int err;
 
 	*remote = (struct remote){.tid = child};
+	urgency_prepare(&remote->urgency, child);
 	if (ptrace(PTRACE_INTERRUPT, child, NULL, NULL) || ptrace(PTRACE_CONT, child, NULL, NULL))
-		return -errno;
-	err = wait_for_stop(child);
-	if (err == -EAGAIN)
-		let_go(remote);
-	return err ? err : look_at(remote);
+		err = -errno;
+	else
+		err = wait_for_stop(child);
+	return err ? not_stopped(remote, err) : look_at(remote);
 }
 
 int remote_begin_expected(struct remote *remote, pid_t child)
@@ -510,7 +521,7 @@ void remote_restore(struct remote *remote)
 	if (remote->called)
 		return_to_stop(remote);
 	put_back(remote);
-	urgency_end(&remote->urgency, remote->tid);
+	urgency_end(&remote->urgency);
 }
 
 void remote_release(struct remote *remote)

@@ -7,58 +7,63 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static int open_slack(pid_t tid, int flags)
+#define SLACK_LENGTH 32 /* bytes: ns in decimal, and a newline */
+
+static bool read_slack(const struct urgency *urgency, unsigned long long *slack)
+{
+	char text[SLACK_LENGTH];
+	ssize_t length = pread(urgency->fd, text, sizeof(text) - 1, 0);
+
+	if (length <= 0)
+		return false;
+	text[length] = '\0';
+	*slack = strtoull(text, NULL, 10);
+	return true;
+}
+
+static bool may_be_raised(const struct urgency *urgency)
+{
+	return urgency->policy == SCHED_OTHER || urgency->policy == SCHED_BATCH;
+}
+
+void urgency_prepare(struct urgency *urgency, pid_t tid)
 {
 	char path[64];
 
+	*urgency = (struct urgency){.tid = tid, .fd = -1, .policy = sched_getscheduler(tid)};
+	if (!may_be_raised(urgency))
+		return;
 	snprintf(path, sizeof(path), "/proc/%d/timerslack_ns", (int)tid);
-	return open(path, flags | O_CLOEXEC);
+	urgency->fd = open(path, O_RDWR | O_CLOEXEC);
 }
 
-static bool read_slack(pid_t tid, char slack[URGENCY_SLACK])
-{
-	int fd = open_slack(tid, O_RDONLY);
-	ssize_t length = fd < 0 ? -1 : read(fd, slack, URGENCY_SLACK - 1);
-
-	if (fd >= 0)
-		close(fd);
-	slack[length > 0 ? length : 0] = '\0';
-	return length > 0;
-}
-
-static void write_slack(pid_t tid, const char slack[URGENCY_SLACK])
-{
-	char now[URGENCY_SLACK];
-	int fd;
-
-	/* The kernel itself puts the default back, which nearly all have. */
-	if (read_slack(tid, now) && strtoull(now, NULL, 10) == strtoull(slack, NULL, 10))
-		return;
-	fd = open_slack(tid, O_WRONLY);
-	if (fd < 0)
-		return;
-	dprintf(fd, "%s", slack);
-	close(fd);
-}
-
-void urgency_begin(struct urgency *urgency, pid_t tid)
+void urgency_begin(struct urgency *urgency)
 {
 	const struct sched_param first = {.sched_priority = 1};
 
-	urgency->raised = false;
-	urgency->policy = sched_getscheduler(tid);
-	if ((urgency->policy == SCHED_OTHER || urgency->policy == SCHED_BATCH) &&
-	    read_slack(tid, urgency->slack))
-		urgency->raised = sched_setscheduler(tid, SCHED_FIFO, &first) == 0;
+	/* Both may have changed before the thread stopped. */
+	urgency->policy = sched_getscheduler(urgency->tid);
+	if (may_be_raised(urgency) && urgency->fd >= 0 && read_slack(urgency, &urgency->slack))
+		urgency->raised = sched_setscheduler(urgency->tid, SCHED_FIFO, &first) == 0;
 }
 
-void urgency_end(struct urgency *urgency, pid_t tid)
+void urgency_end(struct urgency *urgency)
 {
 	const struct sched_param none = {0};
+	unsigned long long now;
 
 	if (!urgency->raised)
 		return;
-	sched_setscheduler(tid, urgency->policy, &none);
+	sched_setscheduler(urgency->tid, urgency->policy, &none);
 	urgency->raised = false;
-	write_slack(tid, urgency->slack);
+	/* The kernel itself puts the default back, which nearly all have. */
+	if (!read_slack(urgency, &now) || now != urgency->slack)
+		dprintf(urgency->fd, "%llu", urgency->slack);
+}
+
+void urgency_discard(struct urgency *urgency)
+{
+	if (urgency->fd >= 0)
+		close(urgency->fd);
+	urgency->fd = -1;
 }
