@@ -11,6 +11,7 @@
 #include "heap/state.h"
 #include "hit/system_call.h"
 #include "insn/insn.h"
+#include "tool/registers.h"
 
 #include <string.h>
 
@@ -141,8 +142,7 @@ void place_call(const struct heap *heap, const struct tl_guarded *block, struct 
 
 	if (!(access->access & TL_KERNEL) || !access->registers || !wrong.length)
 		return;
-	after = (struct insn_registers){.pc = access->registers->pc};
-	memcpy(after.general, access->registers->general, sizeof(after.general));
+	after = tool_registers(access->registers, access->registers->pc);
 	number = access->call_known ? access->call : system_call_number(&after, &memory);
 	if (!system_call_copied_within(number, &after, &memory, &wrong, &copied))
 		return;
