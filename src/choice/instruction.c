@@ -6,6 +6,7 @@
  */
 #include "choice/instruction.h"
 
+#include "process/stub.h"
 #include "sample/order.h"
 #include "usage/in_use.h"
 
@@ -43,35 +44,12 @@ static bool is_worth_watching(const struct insn *insn)
 	return false;
 }
 
-/* The function that a call to a stub of the procedure linkage table reaches. */
-static uint64_t behind_stub(struct space *space, uint64_t target)
-{
-	uint8_t bytes[2 * INSN_MAX_LENGTH];
-	size_t available = space_code(space, target, bytes, sizeof(bytes)), at = 0;
-	uint64_t slot, length, final;
-
-	for (int i = 0; i < 2; i++) {
-		struct insn_registers registers = {.pc = target + at};
-		struct insn insn;
-
-		if (insn_decode(bytes + at, available - at, target + at, &insn))
-			return target;
-		if (insn.flow == INSN_FLOW_JUMP_INDIRECT && insn.operand_count == 1 &&
-		    insn.operand[0].base == INSN_PC &&
-		    insn_operand_before(&insn, 0, &registers, &slot, &length) == 0 &&
-		    space_read(space, slot, &final, sizeof(final)) == sizeof(final))
-			return final;
-		at += insn.length;
-	}
-	return target;
-}
-
 static void consider(struct candidates *candidates, const struct insn *insn, uint64_t pc)
 {
 	bool leaves = false;
 
 	if (insn->flow == INSN_FLOW_CALL && candidates->call_count < 64) {
-		uint64_t target = behind_stub(candidates->target->space, (uint64_t)insn->target);
+		uint64_t target = stub_target(candidates->target->space, (uint64_t)insn->target);
 
 		leaves = !code_is_interesting(candidates->target, target) &&
 			 !order_is_its_purpose(candidates->target->space, target);

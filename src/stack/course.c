@@ -3,6 +3,7 @@
 
 #include "insn/forward.h"
 #include "libc/c_result.h"
+#include "process/stub.h"
 #include "sample/order.h"
 #include "stack/called.h"
 
@@ -177,7 +178,7 @@ static int arrive(struct course *course, struct insn_forward *forward)
 	if (course->code && forward->pc > course->code->start && forward->pc < course->code->end)
 		return 0;
 	name = called_unbound(course->space, forward->pc);
-	if (!name && called_is_entry(course->space, forward->pc))
+	if (!name && stub_slot(course->space, forward->pc))
 		return 0;
 	if (!name && is_followed(course->space, forward->pc)) {
 		meet_function(course, forward->pc);

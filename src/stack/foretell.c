@@ -5,6 +5,7 @@
 #include "insn/forward.h"
 #include "insn/operand.h"
 #include "libc/c_given.h"
+#include "process/stub.h"
 #include "sample/order.h"
 #include "stack/called.h"
 #include "stack/code.h"
@@ -242,7 +243,7 @@ static void note_given(struct pass *pass, const struct insn_forward *forward, co
 static bool is_linkage(const struct pass *pass)
 {
 	return pass->tried > 1 && pass->tried - 1 - pass->from <= ENTRY_STEPS &&
-	       called_is_entry(pass->space, pass->moment[pass->tried - 1].pc);
+	       stub_slot(pass->space, pass->moment[pass->tried - 1].pc);
 }
 
 /* Control went elsewhere. What the C library does takes too long to follow, and so does looking up

@@ -3,6 +3,7 @@
 
 #include "memory/mapping.h"
 #include "process/entries.h"
+#include "process/stub.h"
 #include "stack/called.h"
 #include "symbol/lookup.h"
 
@@ -150,7 +151,7 @@ static void follow_argument(struct functions *functions, struct space *space,
 static void hand(struct functions *functions, struct space *space, uint64_t target, int number,
 		 unsigned deep)
 {
-	uint64_t start = called_function(space, target);
+	uint64_t start = stub_target(space, target);
 	struct known *known;
 
 	if (space_is_libc(space, start) || !space_module(space, start))
@@ -243,7 +244,7 @@ static void note_victim(struct functions *functions, const struct code *code)
 static void note_names(struct functions *functions, struct space *space, const struct code *code)
 {
 	for (unsigned i = 0; i < code->names; i++) {
-		uint64_t start = called_function(space, code->name[i]), function, end;
+		uint64_t start = stub_target(space, code->name[i]), function, end;
 
 		if (!space_module(space, start) || space_is_libc(space, start) ||
 		    space_whole_function(space, start, &function, &end) || function != start)
@@ -281,7 +282,7 @@ void functions_use(struct functions *functions, struct space *space, uint64_t pc
 	known->used = true;
 	come_near(functions, known);
 	for (unsigned i = 0; i < code->names; i++)
-		come_near(functions, place_of(functions, called_function(space, code->name[i])));
+		come_near(functions, place_of(functions, stub_target(space, code->name[i])));
 }
 
 static void look_at(struct functions *functions, struct space *space, struct known *known)
@@ -444,8 +445,7 @@ void functions_place_called(struct functions *functions, struct space *space, ui
 	const struct code *code = space ? functions_around(functions, space, pc) : NULL;
 
 	for (unsigned i = 0; code && i < code->names; i++) {
-		const struct known *known =
-			place_of(functions, called_function(space, code->name[i]));
+		const struct known *known = place_of(functions, stub_target(space, code->name[i]));
 
 		if (known->start && known->code &&
 		    !(known->code->takes_address && known->code->ready))

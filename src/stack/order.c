@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stack/order.h"
 
-#include "stack/called.h"
+#include "process/stub.h"
 
 #include <string.h>
 
@@ -114,8 +114,8 @@ static void follow(struct walk *walk, const struct code *code, uint32_t from, ui
 			add(walk, (struct order_item){.site = steps[i].site});
 			continue;
 		}
-		called = functions_known(walk->functions,
-					 called_function(walk->space, steps[i].target));
+		called =
+			functions_known(walk->functions, stub_target(walk->space, steps[i].target));
 		if (!called || deep >= DEEP || !is_first_visit(walk, called))
 			continue;
 		add_victim(walk, called);
