@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "graft/exports.h"
 
+#include "graft/version.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -8,8 +10,7 @@
 
 #define TABLE_MOST (16ull << 20) /* bytes of one table that are read */
 #define HEADERS_MOST 64
-#define ENTRIES_MOST 256  /* of a dynamic section */
-#define RECORDS_MOST 4096 /* of versions */
+#define ENTRIES_MOST 256 /* of a dynamic section */
 
 /* A copy of one table of a module. */
 struct table {
@@ -182,10 +183,10 @@ static const char *defined_version(const struct exporter *exporter, unsigned num
 	Elf64_Verdef definition;
 	Elf64_Verdaux first;
 
-	for (unsigned i = 0; i < RECORDS_MOST && copy(&exporter->table[DEFINED], offset,
-						      &definition, sizeof(definition));
+	for (unsigned i = 0; i < VERSION_RECORDS_MOST && copy(&exporter->table[DEFINED], offset,
+							      &definition, sizeof(definition));
 	     i++, offset += definition.vd_next) {
-		if ((definition.vd_ndx & 0x7fff) == number &&
+		if ((definition.vd_ndx & VERSION_NUMBER) == number &&
 		    copy(&exporter->table[DEFINED], offset + definition.vd_aux, &first,
 			 sizeof(first)))
 			return name_at(exporter, first.vda_name);
@@ -199,24 +200,10 @@ static const char *defined_version(const struct exporter *exporter, unsigned num
  * library's variable has such a one. */
 static const char *needed_version(const struct exporter *exporter, unsigned number)
 {
-	uint64_t offset = 0;
-	unsigned left = RECORDS_MOST;
-	Elf64_Verneed need;
-	Elf64_Vernaux one;
+	const struct table *needed = &exporter->table[NEEDED];
+	uint64_t name = version_needed(needed->bytes, needed->length, number);
 
-	for (; left && copy(&exporter->table[NEEDED], offset, &need, sizeof(need));
-	     left--, offset += need.vn_next) {
-		uint64_t at = offset + need.vn_aux;
-
-		for (unsigned j = 0; j < need.vn_cnt && left &&
-				     copy(&exporter->table[NEEDED], at, &one, sizeof(one));
-		     j++, left--, at += one.vna_next)
-			if ((one.vna_other & 0x7fff) == number)
-				return name_at(exporter, one.vna_name);
-		if (!need.vn_next || !left)
-			break;
-	}
-	return NULL;
+	return name ? name_at(exporter, name) : NULL;
 }
 
 /* Does the symbol have the version that is wanted, or none? Where no version is wanted, only the
@@ -228,15 +215,15 @@ static bool is_version(const struct exporter *exporter, uint64_t index, const ch
 
 	if (!copy(&exporter->table[VERSIONS], index * sizeof(number), &number, sizeof(number)))
 		return true;
-	if ((number & 0x7fff) == VER_NDX_LOCAL)
+	if ((number & VERSION_NUMBER) == VER_NDX_LOCAL)
 		return false;
 	if (!wanted)
 		return !(number & 0x8000);
-	if ((number & 0x7fff) == VER_NDX_GLOBAL)
+	if ((number & VERSION_NUMBER) == VER_NDX_GLOBAL)
 		return true;
-	version = defined_version(exporter, number & 0x7fff);
+	version = defined_version(exporter, number & VERSION_NUMBER);
 	if (!version)
-		version = needed_version(exporter, number & 0x7fff);
+		version = needed_version(exporter, number & VERSION_NUMBER);
 	return version && !strcmp(version, wanted);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "graft/image.h"
 
+#include "graft/version.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -286,31 +288,15 @@ void graft_image_free(struct graft_image *image)
 
 /* ---- relocations -------------------------------------------------------------------------- */
 
-#define NEEDED_MOST                                                                   \
-	4096 /* records of needed versions that are looked at: they may form a circle \
-	      */
-
 /* The name of the version with that number, by the records of what the library needs; NULL: it is
  * not told. */
 static const char *needed_version(const struct graft_image *image, unsigned number)
 {
-	uint64_t at_need = image->needed.offset, budget = NEEDED_MOST;
-	Elf64_Verneed need;
-	Elf64_Vernaux one;
+	uint64_t at_records = image->needed.offset, name = 0;
 
-	for (uint64_t i = 0; i < image->needed.size && copy(image, at_need, &need, sizeof(need));
-	     i++, at_need += need.vn_next) {
-		uint64_t at_one = at_need + need.vn_aux;
-
-		for (unsigned j = 0;
-		     j < need.vn_cnt && budget && copy(image, at_one, &one, sizeof(one));
-		     j++, budget--, at_one += one.vna_next)
-			if ((one.vna_other & 0x7fff) == number)
-				return name_at(image, one.vna_name);
-		if (!need.vn_next || !budget)
-			break;
-	}
-	return NULL;
+	if (image->needed.size && at_records < image->size)
+		name = version_needed(image->bytes + at_records, image->size - at_records, number);
+	return name ? name_at(image, name) : NULL;
 }
 
 static const char *version_of(const struct graft_image *image, uint64_t symbol)
@@ -318,9 +304,9 @@ static const char *version_of(const struct graft_image *image, uint64_t symbol)
 	uint16_t number;
 
 	if (!copy_entry(image, &image->versions, symbol, &number, sizeof(number)) ||
-	    (number & 0x7fff) <= VER_NDX_GLOBAL)
+	    (number & VERSION_NUMBER) <= VER_NDX_GLOBAL)
 		return NULL;
-	return needed_version(image, number & 0x7fff);
+	return needed_version(image, number & VERSION_NUMBER);
 }
 
 struct binding {
