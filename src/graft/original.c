@@ -1,26 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "graft/original.h"
 
+#include "insn/far_jump.h"
 #include "insn/insn.h"
 
 #include <errno.h>
 #include <string.h>
 
-#define FAR_JUMP 14 /* bytes */
-#define MOVE_CONSTANT 10
+#define MOVE_CONSTANT 10 /* bytes */
 
-_Static_assert(INSN_MAX_LENGTH + FAR_JUMP <= GRAFT_ORIGINAL_MOST &&
-		       MOVE_CONSTANT + FAR_JUMP <= GRAFT_ORIGINAL_MOST,
+_Static_assert(INSN_MAX_LENGTH + FAR_JUMP_LENGTH <= GRAFT_ORIGINAL_MOST &&
+		       MOVE_CONSTANT + FAR_JUMP_LENGTH <= GRAFT_ORIGINAL_MOST,
 	       "a copy has room");
-
-/* Writes jmp *0(%rip) and the address behind it: FAR_JUMP bytes. */
-static void put_jump(uint8_t *to, uint64_t address)
-{
-	static const uint8_t jump[] = {0xff, 0x25, 0, 0, 0, 0};
-
-	memcpy(to, jump, sizeof(jump));
-	memcpy(to + sizeof(jump), &address, sizeof(address));
-}
 
 static bool counts_from_pc(const struct insn *insn)
 {
@@ -86,7 +77,7 @@ int graft_original_copy(struct symbol_modules *modules, uint64_t address,
 	if (!available || insn_decode(bytes, available, address, &insn))
 		return graft_refuse(error, -EINVAL, "is not at code of the process");
 	if (insn.flow == INSN_FLOW_BRANCH && !insn.conditional) {
-		put_jump(code, (uint64_t)insn.target);
+		far_jump_put(code, (uint64_t)insn.target);
 		return 0;
 	}
 	length = put_insn(bytes, &insn, code);
@@ -95,6 +86,6 @@ int graft_original_copy(struct symbol_modules *modules, uint64_t address,
 				    "cannot be called any more, as original_OLD of the fix wants: "
 				    "its first instruction works at its own place alone; start the "
 				    "program with `trapline run`, or do without original_OLD");
-	put_jump(code + length, address + insn.length);
+	far_jump_put(code + length, address + insn.length);
 	return 0;
 }

@@ -6,6 +6,7 @@
  */
 #include "patch/patch.h"
 
+#include "insn/far_jump.h"
 #include "insn/insn.h"
 
 #include <errno.h>
@@ -16,7 +17,6 @@
 #define REGISTER_RSP 4
 #define CALL_INDIRECT 2 /* the reg field of opcode ff: which operation; Intel SDM, table A-6 */
 #define JUMP_INDIRECT 4
-#define FAR_JUMP_LENGTH 14
 
 struct writer {
 	const struct patch_site *site;
@@ -38,13 +38,10 @@ static uintptr_t end_of_insn(const struct writer *writer)
 	return writer->from + writer->insn.length;
 }
 
-/* jmp *0(%rip), and the address. */
 static void put_far_jump(struct writer *writer, uintptr_t target)
 {
-	static const uint8_t jump[] = {0xff, 0x25, 0, 0, 0, 0};
-
-	put(writer, jump, sizeof(jump));
-	put(writer, &target, sizeof(target));
+	far_jump_put(writer->to + writer->length, target);
+	writer->length += FAR_JUMP_LENGTH;
 }
 
 /* push $low; movl $high, 4(%rsp). */

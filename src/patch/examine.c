@@ -4,7 +4,7 @@
 
 #include "base/syscall.h"
 #include "event/explain.h"
-#include "insn/insn.h"
+#include "insn/window.h"
 #include "unwind/unwind.h"
 
 #include <dlfcn.h>
@@ -40,28 +40,11 @@ int patch_decode(uintptr_t at, uintptr_t end, struct insn *insn)
 	return got ? insn_decode(bytes, got, at, insn) : -ENODATA;
 }
 
-/* A piece of a function that is read through from its beginning to its end: a system call for each
- * instruction would cost more than all the rest of an operation. */
-struct window {
-	uintptr_t at;
-	size_t length;
-	uint8_t bytes[1024];
-};
-
-static int decode_next(struct window *window, uintptr_t at, uintptr_t end, struct insn *insn)
+static size_t read_piece(void *context, uint64_t at, uint8_t *bytes, size_t length)
 {
-	size_t offset = at - window->at, available;
-
-	if (offset + INSN_MAX_LENGTH > window->length && window->at + window->length < end) {
-		size_t wanted = end - at < sizeof(window->bytes) ? end - at : sizeof(window->bytes);
-
-		patch_pace();
-		window->at = at;
-		window->length = patch_read(at, window->bytes, wanted);
-		offset = 0;
-	}
-	available = window->length > offset ? window->length - offset : 0;
-	return available ? insn_decode(window->bytes + offset, available, at, insn) : -ENODATA;
+	(void)context;
+	patch_pace();
+	return patch_read(at, bytes, length);
 }
 
 /* ---- the entry -------------------------------------------------------------------------- */
@@ -210,13 +193,13 @@ static int examine_branch(struct branches *branches, const struct code *code,
 /* Padding and data inside code may not decode: such bytes are stepped over one by one. */
 static int examine_branches(struct branches *branches, const struct code *code)
 {
-	struct window window = {.at = code->start};
+	struct insn_window window = {.read = read_piece};
 	uintptr_t at = code->start;
 	struct insn insn;
 	int err = 0;
 
 	while (at < code->end && !err) {
-		if (decode_next(&window, at, code->end, &insn)) {
+		if (insn_window_decode(&window, at, code->end, &insn)) {
 			at++;
 			continue;
 		}
@@ -233,16 +216,14 @@ static int examine_branches(struct branches *branches, const struct code *code)
 static int examine_parts(const struct branches *branches)
 {
 	for (size_t i = 0; i < branches->count; i++) {
+		struct insn_window window = {.read = read_piece};
 		struct code part;
-		struct window window;
 		struct insn insn;
 
 		if (unwind_function_bounds(branches->outside[i], &part.start, &part.end))
 			continue;
-		window.at = part.start;
-		window.length = 0;
 		for (uintptr_t at = part.start; at < part.end;) {
-			if (decode_next(&window, at, part.end, &insn)) {
+			if (insn_window_decode(&window, at, part.end, &insn)) {
 				at++;
 				continue;
 			}
