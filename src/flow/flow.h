@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Of `trapline flow`: where values come from and go to. Tools on <trapline/tool.h>. */
+/*
+ * `trapline flow from` and `flow to`: where the values of an expression come from, and where they
+ * go. Tools on <trapline/tool.h>.
+ *
+ * The room holds the expression (expression.h), the tree of values that is found (origin_tree.h;
+ * goal_tree.h for `to`), whose turn it is and the watches of a question (asking.h), what the hits
+ * of a question mean (from.h with passage.h, to.h with onward.h), and the findings (step.h). It
+ * promises that an edge of the tree is told only where a value was seen to go along it, in one
+ * thread. The controller's thread runs all of it.
+ */
 #ifndef FLOW_FLOW_H
 #define FLOW_FLOW_H
 

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What a function or a system call was called with, told from outside while a thread stands in it.
+ * A guess by nature where a register or the stack may have been reused: what is not certain is left
+ * out. */
 #ifndef HIT_ARGUMENTS_H
 #define HIT_ARGUMENTS_H
 

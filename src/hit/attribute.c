@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the registers of a hit to the access that was made. */
+/* From the registers that a hit has noted to the access that was made. */
 #include "hit/arguments.h"
 #include "hit/hit.h"
 #include "hit/stack.h"

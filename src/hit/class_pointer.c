@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pointers to the virtual functions of a class, in the first word of its objects (Itanium C++ ABI,
- * 2.5 and 2.9): a table of code, before which stand how far the whole object begins from there,
- * never behind it, and the class's description, in which its name is the second word.
+ * Is a value the pointer to a class's table of virtual functions, which C++ objects have in their
+ * first word (Itanium C++ ABI, 2.5 and 2.9)? The table holds addresses of code. Before it stand two
+ * words: the offset from there to the beginning of the whole object, which is never positive, and
+ * the address of the class's description, whose second word leads to the class's name.
  */
 #include "hit/hit.h"
 
@@ -25,8 +26,8 @@ static bool is_name(const struct target *target, uint64_t address)
 	       (first == '*' || (first >= '1' && first <= '9') || (first >= 'A' && first <= 'Z'));
 }
 
-/* Of a process that has ended, whose memory cannot be read, any pointer into what a file has
- * brought may be one. */
+/* The memory of a process that has ended cannot be read: there any pointer into memory that a file
+ * has brought is taken for one. */
 static bool is_class_pointer(const struct target *target, uint64_t value)
 {
 	uint64_t table[3], description[2];
@@ -99,8 +100,8 @@ bool class_is_kept(const struct target *target, const struct slot *slot, const s
 		return false;
 	if (!access->before)
 		known = stood_before(slot, write, &stood, &seen);
-	/* The value that the watch began with may be of an earlier object in this memory; one that
-	 * an access has shown (`seen`) is of this one. */
+	/* The value that stood there as the watch began may be an earlier object's in the same
+	 * memory; a value that an access has shown (`seen`) is this object's. */
 	return is_class_pointer(target, value) &&
 	       !(known && stood != value && (seen || is_class_pointer(target, stood)));
 }

@@ -27,14 +27,14 @@ struct hit_events {
 	void (*pair)(struct target *target, const struct slot *slot, struct tl_pair *pair);
 };
 
-/* A record of the area from when it is first seen until it is taken back. */
+/* What is known of one record of the area, from when it is first seen until it is taken back. */
 struct following {
 	struct target *target; /* NULL: there is no hit */
 	struct hit *hit;
 	struct slot *slot;
 	uint32_t generation;
 	uint64_t since; /* 0: nothing is known of it yet */
-	uint64_t pass;	/* over the records that found it */
+	uint64_t pass;	/* the pass over the records that found it */
 	bool settled;	/* only taking the record back remains */
 	bool told;	/* the same, for a record that nobody follows: records.c */
 };
@@ -48,13 +48,13 @@ struct hits {
 };
 
 void hits_collect(struct hits *hits);
-/* The slot's watch is over and nobody is held in it. */
+/* Frees the slot's hits: its watch is over and nobody is held in it. */
 void hits_forget_slot(struct hits *hits, struct slot *slot);
 /* The process has ended or is left: those who were held in it count as held until now. */
 void hits_forget_target(struct hits *hits, struct target *target);
 /* Takes back records that the process of this entry, which has ended, had begun to write. */
 void hits_reclaim(struct hits *hits, uint32_t process);
-/* Is its thread still held? */
+/* Is the hit's thread still held? */
 bool hits_is_held(const struct hits *hits, const struct hit *hit);
 /* Is a thread held at the slot? A disarmed one keeps its hits until the last hold has ended. */
 bool hits_are_held(const struct slot *slot);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A load that is the compiler's alone, as far as it is of what the other thread wrote. */
+/* Does a load touch what the other thread wrote only because the compiler loads more than the
+ * program reads? */
 #include "hit/hit.h"
 
 #include "insn/discard.h"
@@ -10,8 +11,8 @@
 
 #define WORD 8 /* bytes: longer ones are vectors */
 
-/* Memory as the hit's thread found it. The thread goes on meanwhile, and its later calls overwrite
- * its stack. */
+/* Memory for reading, with the hit's copy of the stack in place of the stack as it is now: the
+ * thread may have gone on, and later calls overwrite its stack. */
 struct memory {
 	struct space *space;
 	const struct tl_stack *stack;
@@ -44,8 +45,7 @@ static bool is_of_library(struct space *space, const struct tl_access *access)
 	return (access->traits & TL_TRAIT_BOUNDED) || space_is_libc(space, access->pc);
 }
 
-/* Does it access some elements of a vector alone? Which ones stands in a register that was not
- * noted. */
+/* Does it access only some elements of a vector, chosen by a mask register, which is not noted? */
 static bool is_of_some(struct space *space, const struct tl_access *access)
 {
 	uint8_t bytes[INSN_MAX_LENGTH];

@@ -47,7 +47,7 @@ static bool unbounded(struct target *target, struct tl_access *access)
 	return true;
 }
 
-/* Does what the function reads depend on what stands there? */
+/* Does how many bytes the function reads depend on what they are? */
 static bool stops_by_content(const struct c_function *function)
 {
 	for (unsigned i = 0; i < function->operands; i++)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * One hit, copied out of the area and attributed to the access that made it.
+/* The room: hits are taken from the area that the process shares with us, attributed to the access
+ * that made them (here), and paired with those of other threads (collect.h).
  *
- * What the area holds, the program may change at any moment: a record is copied once, bounded, and
- * only the copy is judged. A hit is owned by the slot that it is kept for, or by who attributed it;
- * the controller's thread alone touches it.
+ * The program may change what is in the area at any moment: so a record is copied once, bounded,
+ * and only the copy is judged. A hit belongs to the slot that it is kept for or, before that, to
+ * whoever attributed it. The controller's thread alone touches it.
  */
 #ifndef HIT_HIT_H
 #define HIT_HIT_H
@@ -24,21 +24,22 @@ struct hit {
 	unsigned value_length;
 	uint8_t value[AREA_VALUE];
 	uint64_t value_address;
-	/* `value` was read by then, after `entry`; 0: not known. A thread that is scheduled away in
-	 * its handler reads what others have written since, those held at its entry among them. */
+	/* The handler read `value` between `entry` and this time; 0: not known when. A thread that
+	 * is scheduled away between the two reads what others have written meanwhile, also those
+	 * that were held at its entry. */
 	uint64_t value_until;
 	bool usable; /* for pairs: on time, understood, inside what is watched */
 	bool beside; /* its instruction is known, and touched nothing that is watched */
 	bool origin; /* held before its access, by an execution breakpoint */
-	/* Of a plain store it is held before: what stood there when that was read from outside, and
-	 * until when it was (0: it was not), which may be after the hold. */
+	/* Of a thread that is held before a plain store: what stood there, read from outside, and
+	 * the time by which it had been read (0: it was not), which may be after the hold. */
 	uint64_t old, old_until;
 };
 
 /* attribute.c: from the registers to the access. False: it is not known, or none of the slot's. */
 bool hit_attribute(struct target *target, struct slot *slot, const struct area_hit *record,
 		   struct hit *hit);
-/* Of a region: the program has done that itself. */
+/* The same of a hit of a region, of which the program itself notes the access. */
 void hit_take(struct target *target, const struct area_hit *record, struct hit *hit);
 void hit_free(struct hit *hit); /* NULL: nothing */
 struct insn_registers hit_registers(const struct area_registers *noted);
@@ -51,22 +52,25 @@ static inline bool insn_operand_is_guess(const struct insn_operand *operand)
 }
 uint64_t value_cut(uint64_t value, uint64_t length); /* its first bytes; all from 8 on */
 
-/* extent.c: cuts a load of the C library to what its call is to read. False: that is nothing. */
+/* extent.c: cuts a load of the C library to the bytes that its call is to read. False: none of the
+ * watched bytes is left. */
 bool extent_settle(struct target *target, const struct slot *slot,
 		   const struct insn_registers *registers, struct hit *hit);
 
-/* update.c: is one thread's update lost by another's write? */
-void update_note(struct target *target, struct hit *hit); /* what a store will overwrite */
-/* Was the code of an access not optimised? What its function begins with tells. */
+/* update.c: has a write by another thread come between the read and the write of an update, which
+ * then loses it? */
+void update_note(struct target *target, struct hit *hit); /* in hit->old */
+/* Was the code of an access compiled without optimisation, as the beginning of its function tells?
+ */
 bool update_is_unoptimised(struct space *space, const struct hit *hit);
 bool update_is_lost(struct space *space, const struct hit *held, const struct hit *write);
 
-/* class_pointer.c: is it the store of a pointer to an object's virtual functions, and none that
- * takes the place of another class's? */
+/* class_pointer.c: does the write store a pointer to a class's virtual functions, and not over that
+ * of another class, as far as is known? */
 bool class_is_kept(const struct target *target, const struct slot *slot, const struct hit *write);
 
-/* discard.c: is what `write` wrote of the bytes that `read` loaded thrown away? Or does a mask
- * that is not known say which elements of a vector `read` loads or stores? */
+/* discard.c: does the code of `read` throw away those of the bytes it loaded that `write` wrote?
+ * True as well where a mask that was not noted says which elements of a vector `read` accesses. */
 bool discard_is(struct space *space, const struct hit *read, const struct hit *write);
 
 /* Does it touch bytes that are watched? */

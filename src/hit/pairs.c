@@ -31,7 +31,8 @@ static bool overlap(const struct hit *a, const struct hit *b)
 	return entry < exit;
 }
 
-/* Are the bytes that both accessed known, of each hold's beginning, and not the same? */
+/* Are the bytes that both accessed known as they were at the beginning of each hold, and did they
+ * differ? */
 static bool bytes_changed(const struct hit *first, const struct hit *second)
 {
 	const struct tl_access *x = &first->access, *y = &second->access;
@@ -50,7 +51,7 @@ static bool bytes_changed(const struct hit *first, const struct hit *second)
 				     end - begin) != 0;
 }
 
-/* When the thread had last ended a hold of this watch. */
+/* When the thread's hold before this one, in the same watch, ended; 0: there was none. */
 static uint64_t previous_exit(const struct slot *slot, const struct hit *hit)
 {
 	uint64_t last = 0;
@@ -66,10 +67,12 @@ static uint64_t previous_exit(const struct slot *slot, const struct hit *hit)
 }
 
 /*
- * Was the second access made after the first's hold had begun? Either nobody could be trapped
- * there before, or its thread still was elsewhere in the watch, or memory changed meanwhile: by the
- * second itself, unless a third thread wrote in between, which would be a race as well. Behind its
- * hold the first's own thread may have changed it again.
+ * Is it certain that the second access was made after the first's hold had begun? It is in three
+ * cases. The slot was armed only then, so that nobody could have been trapped before. The second
+ * thread was still held at another hit of this watch. Or the bytes changed between the beginnings
+ * of the two holds: then the second access has changed them, or a third thread has, which is a race
+ * as well. The last holds only up to the end of the first's hold, after which its own thread may
+ * change them.
  */
 static bool order_is_certain(const struct slot *slot, const struct hit *first,
 			     const struct hit *second)
@@ -80,9 +83,10 @@ static bool order_is_certain(const struct slot *slot, const struct hit *first,
 	       second->value_until < first->exit && bytes_changed(first, second);
 }
 
-/* Was a hit lost, or is there a thread that trips nothing? It may have seen what no hit tells of,
- * and have handed it on. Relaxed: who was not given a record counts it before it does anything
- * more, and what it did was seen by the thread whose record has been read since. */
+/* Was a hit lost, or is there a thread that trips no watch? It may have read the value unseen and
+ * have ordered the two accesses by what it did then. Relaxed is enough: a thread that got no record
+ * counts that before it does anything more, and for its deed to matter the thread whose record we
+ * have read must have seen it. */
 static bool some_are_missing(const struct target *target, const struct slot *slot)
 {
 	return !slot->whole || slot->missed ||
@@ -91,11 +95,12 @@ static bool some_are_missing(const struct target *target, const struct slot *slo
 }
 
 /*
- * May any thread have read what `writer` wrote, before `later` made its access? Its reading would
- * have been a hit as well; in a slot that watched writes alone, or did not cover all threads yet,
- * whoever reads unseen to reuse the memory writes to it first. The handlers of the two may begin in
- * another order than the accesses were made, so what counts is what came since the writer's last
- * hold. Who received a message has seen what it was sent from without a hit.
+ * May any thread have read what `writer` wrote before `later` made its access? Then that reading
+ * may order the two. A read is a hit, too, where the slot watches reads and covers all threads;
+ * where it does not, a thread that reads unseen in order to reuse the memory writes to it before it
+ * hands it on, and that write is a hit. Handlers may begin in another order than the accesses were
+ * made, so every hit counts that came since the writer's last hold. Who receives a message has seen
+ * what was sent without a hit at the sender's memory.
  */
 static bool may_be_seen(const struct target *target, const struct slot *slot,
 			const struct hit *writer, const struct hit *later)
@@ -117,7 +122,8 @@ static bool may_be_seen(const struct target *target, const struct slot *slot,
 	return false;
 }
 
-/* Of this pair: what another one of the read has in common with it may be used. */
+/* For this pair alone: in another pair with the same read other bytes may be common to both, and
+ * those may be used. */
 static void note_discarded(const struct target *target, struct hit *read, const struct hit *write)
 {
 	read->access.traits &= ~TL_TRAIT_DISCARDED;
@@ -133,8 +139,8 @@ static bool covers_watch(const struct slot *slot, const struct tl_access *access
 	       access->address + access->length >= watch->address + watch->length;
 }
 
-/* A load that touched some of the watched bytes conflicts with a write of all of them, wherever it
- * began. */
+/* A load of which it is certain that it touched some watched byte, but not which, conflicts with a
+ * write of all of them. */
 static void note_placed(const struct slot *slot, struct hit *read, const struct hit *write)
 {
 	if (!(read->access.traits & TL_TRAIT_UNPLACED))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records of hits that are told in the order in which the hits were made, and then forgotten. */
+/* Records that are told one by one in the order in which they were made, and then forgotten: no hit
+ * is kept and none is paired. The controller's thread runs it. */
 #ifndef HIT_RECORDS_H
 #define HIT_RECORDS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stack noted with a hit: bytes from *address on, registers beside. tl_access.stack points to
- * one; tools do not look into it. */
+/* The stack that was noted with a hit: `length` bytes from `address` on, and the registers.
+ * tl_access.stack points to one; tools do not look into it. */
 #ifndef HIT_STACK_H
 #define HIT_STACK_H
 
@@ -9,14 +9,15 @@
 
 struct tl_stack {
 	struct area_registers registers;
-	uint32_t known; /* of the general ones, a bit each */
+	uint32_t known; /* which general ones are, a bit each */
 	uint64_t address;
 	size_t length;
 	const uint8_t *bytes;
 };
 
-/* A notice tells where it was given; of a call what it leaves as it is, too, or the frame pointer
- * alone. */
+/* Which general registers the record tells, a bit each. A hit tells all. A notice, which the
+ * program gives in a call, tells the stack pointer, the frame pointer and, where it says so, those
+ * that calls leave as they are. */
 static inline uint32_t hit_registers_known(const struct area_hit *record)
 {
 	if (!(record->flags & AREA_HIT_NOTICE))
@@ -25,7 +26,8 @@ static inline uint32_t hit_registers_known(const struct area_hit *record)
 	       (record->flags & AREA_HIT_KEPT ? INSN_KEPT_BY_CALLS : 0);
 }
 
-/* That of a record, whose bytes it points at. The program may have written any length there. */
+/* The stack of a record, into which `bytes` points. The program may have written any length there,
+ * so it is bounded. */
 static inline struct tl_stack hit_stack(const struct area_hit *record)
 {
 	return (struct tl_stack){.registers = record->registers,
@@ -36,7 +38,7 @@ static inline struct tl_stack hit_stack(const struct area_hit *record)
 				 .bytes = record->stack};
 }
 
-/* For unwinding it. `memory`: beyond the copy; NULL: none. */
+/* For unwinding the stack. `memory`: what is read beyond the copy; NULL: nothing is. */
 static inline struct symbol_stack_source hit_stack_source(const struct tl_stack *stack,
 							  const struct symbol_memory *memory)
 {

@@ -65,15 +65,16 @@ static const struct call *find_call(int number)
 	return NULL;
 }
 
-/* For the first of a call's accesses that touches what is watched. */
+/* The search for the first of a call's accesses that touches what is watched. */
 struct search {
-	const struct call *call;	      /* NULL: it is none that moves data */
-	const struct call_argument *argument; /* then; NULL: it is not known either */
+	const struct call *call; /* NULL: the call is none that moves data */
+	const struct call_argument
+		*argument; /* of a call that moves none; NULL: the call is not known at all */
 	const struct insn_registers *after;
 	const struct insn_memory *memory;
 	const struct insn_bytes *watched;
-	bool failed; /* the call; it may have copied a part before */
-	bool whole;  /* not only what the result tells that was copied */
+	bool failed; /* the call did, perhaps after it had copied a part */
+	bool whole;  /* search all of each buffer, not only as much as the result says was copied */
 	bool blind;  /* not all of what describes the accesses could be read */
 	bool mixed;  /* a call that moves no data has both read and written there */
 	bool both;   /* what is read and then written counts, too */
@@ -114,7 +115,7 @@ static void meet(struct search *search, uint64_t address, uint64_t length, unsig
 	search->copy = (struct system_call_copy){.access = access, .bytes = {first, end - first}};
 }
 
-/* What the call is for; all else describes it. */
+/* Of the data that the call moves; other accesses are to what describes these. */
 static void meet_content(struct search *search, uint64_t address, uint64_t length)
 {
 	bool before = search->found;
@@ -293,7 +294,8 @@ int system_call_number(const struct insn_registers *after, const struct insn_mem
 	return number < 0 ? -ENODATA : number;
 }
 
-/* A thread's arguments are where it left them. False: it is no such call. */
+/* The argument registers still hold what the thread called with. False: the thread has not just
+ * returned from a call that is known. */
 static bool begin(struct search *search, int number, const struct insn_registers *after,
 		  const struct insn_memory *memory, const struct insn_bytes *watched)
 {
@@ -321,7 +323,7 @@ bool system_call_copied_by(int number, const struct insn_registers *after,
 		return false;
 	search.wanted = wanted;
 	look(&search);
-	/* More may be copied than is kept in the end. */
+	/* The kernel may copy more than the result says, as where a message is cut off. */
 	search.whole = true;
 	look(&search);
 	if (search.mixed ||

@@ -22,17 +22,19 @@ struct system_call_copy {
 };
 
 /*
- * True when the thread has just returned from a call of this number that is known to read or write
- * plainly (a negative one is none): `copy` receives the part of `watched` that it accessed so, of
- * its buffer or of what describes that, as far as it is an access that is `wanted` (TL_READ,
- * TL_WRITE, or both). All of `watched` where the description cannot be read; false where it does
- * not lead there, or where an argument that is read and one that is written both do.
+ * Has the thread, which has just returned from call `number`, read or written bytes of `watched` by
+ * it, plainly and in a way that is `wanted` (TL_READ, TL_WRITE, or both)? Then `copy` receives the
+ * part of `watched` that was accessed, be it of the call's buffer or of what describes that (a
+ * struct iovec). It is all of `watched` where the description cannot be read any more. False also
+ * where the number is negative, and where the call has read there by one argument and written by
+ * another.
  */
 bool system_call_copied_by(int number, const struct insn_registers *after,
 			   const struct insn_memory *memory, const struct insn_bytes *watched,
 			   unsigned wanted, struct system_call_copy *copy);
-/* The part of its buffers that lies in `within`, also of one that the call reads and then writes,
- * as poll(2) does; false where none does, or that cannot be told. */
+/* The same for `within`, except that an argument counts as well which the call reads and then
+ * writes, as poll(2) does: `copy` receives the part of the call's buffers that lies in it. False
+ * where none does, or where that cannot be told. */
 bool system_call_copied_within(int number, const struct insn_registers *after,
 			       const struct insn_memory *memory, const struct insn_bytes *within,
 			       struct system_call_copy *copy);

@@ -70,17 +70,18 @@ void update_note(struct target *target, struct hit *hit)
 	hit->old_until = clock_now();
 }
 
-/* What the handler read of memory behind the other's hold may be what the other has written since;
- * what a register shows to have been stored is so at any time. */
+/* Is the value of `write` certain to be what it stored? A register shows that at any time. What the
+ * handler read from memory after `until`, the end of the other's hold, may be what the other thread
+ * has stored since. */
 static bool value_holds(const struct hit *write, uint64_t until)
 {
 	return write->access.value_known &&
 	       (!write->value_length || (write->value_until && write->value_until < until));
 }
 
-/* `held` began its hold first, and that lasted until the other's write. Handlers may begin in
- * another order than the accesses were made; but a read that came after the write would have found
- * what that had written. */
+/* To be called where `held` began its hold first and was held still when the other's write was
+ * made. Handlers may begin in another order than the accesses were made, but a read that came after
+ * the write would have loaded what that had written. */
 bool update_is_lost(struct space *space, const struct hit *held, const struct hit *write)
 {
 	struct insn load;
@@ -92,7 +93,8 @@ bool update_is_lost(struct space *space, const struct hit *held, const struct hi
 	    held->access.length != write->access.length)
 		return false;
 	if (held->access.before) {
-		/* After its hold the thread has stored, and others may have, in any order. */
+		/* What was read after its hold is no use: by then the thread itself has stored, and
+		 * others may have. */
 		if (!held->old_until || held->old_until >= held->exit || !has_loaded(space, held))
 			return false;
 		found = held->old;
