@@ -25,7 +25,8 @@ static bool writes_rax(const struct insn_effect *effect)
 	return effect->insn.written_registers >> REGISTER_RAX & 1;
 }
 
-/* Of instructions that change parts of it only, the rest counts as looked at. */
+/* Is all of rax set, with nothing of what it was before kept? Instructions that set a part of it
+ * count as reading the rest. */
 static bool sets_rax(const struct insn_effect *effect)
 {
 	for (unsigned i = 0; i < effect->count; i++) {
@@ -54,7 +55,7 @@ static bool looks_at_rax(const struct insn_effect *effect)
 	       (writes_rax(effect) && !sets_rax(effect));
 }
 
-/* From the function's start on one after the other, and none of them changes rax. */
+/* Does straight code lead from the function's start to the push, without a change of rax? */
 static bool is_reached_at_once(alignment_code_fn *code, void *context, uint64_t start, uint64_t pc)
 {
 	for (unsigned i = 0; i < BEFORE_MOST && start < pc; i++) {
@@ -68,7 +69,8 @@ static bool is_reached_at_once(alignment_code_fn *code, void *context, uint64_t 
 	return start == pc;
 }
 
-/* What a called function finds in rax is that one's affair: it would have been set for it. */
+/* Is rax never read behind the push? That holds as soon as it is set anew, or another function is
+ * called: what that one needs in rax would have been set for it. */
 static bool is_rax_over(alignment_code_fn *code, void *context, uint64_t pc)
 {
 	for (unsigned i = 0; i < BEHIND_MOST; i++) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stores of what means nothing. Compilers move the stack pointer down by a word with `push %rax`
- * where a function begins, and a variable may then lie where rax was stored: that has not written
- * it. (System V ABI for x86-64, 3.2.3: rax hands a function nothing but, to those of variable
- * arguments, how many vector registers have some.)
+ * Pushes that store nothing of meaning. Compilers move the stack pointer down by a word with `push
+ * %rax` at a function's beginning. A variable that then lies in that word has not been written by
+ * it: rax hands a function nothing except, if it takes variable arguments, the number of vector
+ * registers used (System V ABI for x86-64, 3.2.3).
  */
 #ifndef UNINIT_ALIGNMENT_H
 #define UNINIT_ALIGNMENT_H
@@ -17,8 +17,9 @@
 /* Code from `pc` on: how many bytes, `max` at most. */
 typedef size_t alignment_code_fn(void *context, uint64_t pc, uint8_t *bytes, size_t max);
 
-/* Is the instruction at `pc` of the function that begins at `start` such a push? For certain: rax
- * is what it was when the function was entered, and the function does not look at it. */
+/* Is the instruction at `pc`, of the function that begins at `start`, certain to be such a push? It
+ * is where rax still has the value that the function was entered with, and the function never reads
+ * it. */
 bool is_alignment_push(alignment_code_fn *code, void *context, uint64_t start, uint64_t pc);
 
 #endif

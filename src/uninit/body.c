@@ -49,7 +49,8 @@ static bool may_store(const struct insn_forward *forward, const struct insn *ins
 	return false;
 }
 
-/* One instruction nearer to the body, on the thread's own way. */
+/* Carries out one instruction on the thread's certain way. False: it may store to a word, or where
+ * the thread goes on is not known. */
 static bool advance(struct ahead *ahead, struct insn_forward *forward,
 		    const struct predict_word *words, unsigned count)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A function of the C library that a walk over instructions comes to: its arguments and memory are
- * those that the walk has left (insn/forward.h). */
+/* The call of a C library's function that a walk over instructions comes to. Arguments and memory
+ * are those of the walk's state (insn/forward.h). */
 #ifndef UNINIT_CALL_H
 #define UNINIT_CALL_H
 

@@ -9,9 +9,9 @@
 struct describe_load {
 	const struct tl_access *access;
 	const struct word *word;
-	uint8_t bytes; /* of the word, that nobody wrote and that were loaded */
+	uint8_t bytes; /* of the word: those that nobody wrote and that were loaded, a bit each */
 	const struct shadow_found *found;
-	bool sent; /* the kernel read them, for a system call */
+	bool sent; /* a system call read them */
 };
 
 void uninit_describe(struct tl_host *host, const struct tl_services *services,

@@ -16,10 +16,12 @@
 #define LINES 256u	/* of memory that was read */
 #define FUNCTIONS 1024u /* remembered by address */
 #define MOVE_MOST 65536u
-#define LINK_BYTES 16u	 /* of a free block that its allocator uses at least */
+#define LINK_BYTES 16u	 /* that an allocator uses of each free block at least, to link it */
 #define STATUS_BITS 0xff /* of exit()'s argument, that the parent gets */
 #define BLOCK 0x100000u	 /* bytes from one block that a walk is given to the next */
-#define REACH 4096u	 /* bytes behind a pointer in which a function is taken to read the value */
+/* A function that is handed a pointer is taken to read the value if that lies within so many bytes
+ * behind it. */
+#define REACH 4096u
 
 struct known_function {
 	uint64_t pc;
@@ -116,7 +118,8 @@ static const struct known_function *function_at(struct follow *follow, uint64_t 
 	return known;
 }
 
-/* What memcmp() returns the first bytes that differ say, though all count as read. */
+/* memcmp() counts as reading all bytes, though its result depends only on those up to the first
+ * that differ: the same function, marked so. */
 static struct c_function compared(const struct c_function *function)
 {
 	struct c_function compares = *function;
@@ -132,7 +135,7 @@ static struct c_function compared(const struct c_function *function)
 	return compares;
 }
 
-/* Does any byte that the call is to read depend on the value, so that its result does? */
+/* Does any byte that the call reads depend on the value? Then its result does, too. */
 static bool reads_shadow(const struct c_call *made, const struct shadow_state *state)
 {
 	const struct c_function function = compared(made->function);
@@ -166,7 +169,8 @@ static bool is_argument_in(const struct shadow_state *state, int8_t number, uint
 	return true;
 }
 
-/* Do where it reads, how much, or what it looks for? Nothing is read where the number is zero. */
+/* Does an argument depend on the value: where the call reads, how much, or what it looks for? Not
+ * where the number of bytes is zero, since nothing is read then. */
 static bool takes_shadow(const struct c_call *call, const struct shadow_state *state, bool *vague)
 {
 	for (unsigned i = 0; i < call->function->operands; i++) {
@@ -185,7 +189,8 @@ static bool takes_shadow(const struct c_call *call, const struct shadow_state *s
 	return false;
 }
 
-/* memcpy() and its like, where their code is not yet known: what is bound late is chosen late. */
+/* memcpy() and its like are answered for where their code is not known: of one that is not bound
+ * yet the variant for this CPU has not been chosen yet. */
 static bool moves(const char *name, const struct c_call *call, struct shadow_answer *answer)
 {
 	bool sets = strcmp(name, "memset") == 0, ends = strcmp(name, "mempcpy") == 0;
@@ -202,7 +207,7 @@ static bool moves(const char *name, const struct c_call *call, struct shadow_ans
 	return true;
 }
 
-/* free(): the allocator links the block, whose bytes are then its own. */
+/* free(): the allocator links the block, and from then on its bytes are the allocator's. */
 static void give_back(const struct c_call *call, struct shadow_answer *answer)
 {
 	if (call->known & 1 && call->argument[0]) {
@@ -210,10 +215,11 @@ static void give_back(const struct c_call *call, struct shadow_answer *answer)
 		answer->length = LINK_BYTES;
 	}
 	answer->arguments = 1;
-	answer->known = true; /* it returns nothing that is looked at */
+	answer->known = true; /* it has no result */
 }
 
-/* malloc(): where the block will be nobody knows; that there will be one is what happens. */
+/* malloc(): the block's real address is not known, so the walk is given one where no memory is, and
+ * goes on as if the call succeeded. */
 static void give_block(struct follow *follow, struct shadow_answer *answer)
 {
 	answer->arguments = 2;
@@ -223,7 +229,7 @@ static void give_block(struct follow *follow, struct shadow_answer *answer)
 
 static unsigned arguments_of(const struct c_function *function)
 {
-	int most = 1; /* what is written stands in the first */
+	int most = 1; /* arguments that are written through: the first one */
 
 	for (unsigned i = 0; i < function->operands; i++) {
 		const struct c_operand *operand = &function->operand[i];
@@ -262,8 +268,9 @@ static enum shadow_function skip(struct follow *follow, const struct known_funct
 	return SHADOW_SKIP;
 }
 
-/* The function that a call through the linkage table would be bound to. One that is chosen by CPU
- * is known by its name from then on. */
+/* A call through the linkage table that is not bound yet: the walk goes on in the function that it
+ * would be bound to. One that is chosen by the CPU's features (an IFUNC) is answered for by its
+ * name instead. */
 static enum shadow_function detour(struct follow *follow, const struct shadow_state *state,
 				   struct shadow_answer *answer)
 {
@@ -295,7 +302,7 @@ static void ask_status(const struct shadow_state *state, struct shadow_answer *a
 	answer->vague = state->shadow.vague_general >> insn_arch.function_argument[0] & 1;
 }
 
-/* One of its variables: stdout, and others that it has made by itself. */
+/* Is the stream one of the library's variables, as stdout is? */
 static bool is_librarys(void *context, uint64_t address)
 {
 	struct follow *follow = context;
@@ -333,7 +340,8 @@ static enum shadow_function look_at_function(void *context, const struct shadow_
 
 /* ------------------------------------------------------------------------------------------- */
 
-/* A string function is at work: what it is to read, it decides by. */
+/* The load is made within a string function of the library, whose result depends on all the bytes
+ * that it is to read: so the value decides something. */
 static bool decides_itself(struct follow *follow, const struct tl_access *access,
 			   struct shadow_found *found)
 {
@@ -350,8 +358,8 @@ static bool decides_itself(struct follow *follow, const struct tl_access *access
 	return true;
 }
 
-/* It computes with a register that it then overwrites: what stood there decides what becomes of the
- * bytes. */
+/* Does the instruction compute with a register that it then overwrites? What becomes of the loaded
+ * bits depends on that register's old value, which the hit's registers no longer show. */
 static bool overwrites_source(struct follow *follow, uint64_t pc)
 {
 	uint8_t bytes[INSN_MAX_LENGTH];

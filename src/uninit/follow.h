@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Following a value that a held thread has loaded, through the program's code and memory as they
- * are. */
+/* What becomes of a value that a held thread has loaded: its next instructions are walked through
+ * (insn/shadow.h), on the program's code and memory as they are now. */
 #ifndef UNINIT_FOLLOW_H
 #define UNINIT_FOLLOW_H
 
@@ -16,8 +16,8 @@ void uninit_follow_destroy(struct follow *follow);
 #define FOLLOW_FAR 3000u /* instructions, at most … */
 #define FOLLOW_NEAR 64u	 /* … or as many as one comparison takes */
 
-/* The bits in question: `fresh` has those of the 8 bytes from `address` on. False: the instruction
- * or the registers are not known. */
+/* Follows the bits `fresh` of the 8 bytes from `address` on, for `steps` instructions at most.
+ * False: the load's instruction or its registers are not known. */
 bool uninit_follow_load(struct follow *follow, const struct tl_access *access, uint64_t address,
 			uint64_t fresh, unsigned steps, struct shadow_found *found);
 

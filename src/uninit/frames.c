@@ -18,10 +18,13 @@
 #define WINDOW_ALL (1000 * MILLISECOND)
 #define PAUSE (20 * MILLISECOND) /* until the next look: doubled for each that came to nothing */
 #define PAUSES 10
-#define SPENT_MOST 95	  /* percent of the budget: above it no new function is watched */
-#define LOOKS_ANYWAY 1000 /* with `--all`, whatever they cost; then the budget tells */
-#define LOOKS_ALL 3	  /* that one function is worth in the order of calls, and … */
-#define LOOKS_RARE 128	  /* … where no other one comes: it may go another way this time */
+#define SPENT_MOST 95 /* percent of the budget: above it no new function is watched */
+/* Looks that are made with `--all` whatever they cost; after that the budget counts. */
+#define LOOKS_ANYWAY 1000
+/* How often one function is looked at in the order of calls, and where no other one is ahead: it
+ * may take another branch this time. */
+#define LOOKS_ALL 3
+#define LOOKS_RARE 128
 #define PROCESSES 64
 #define ENTRIES 4096 /* functions remembered */
 #define PROBES 8
@@ -35,9 +38,10 @@ struct entry {
 	pid_t pid;
 	uint32_t looks, idle;
 	uint64_t next; /* not looked at again before: ns */
-	bool called;   /* some call leads there: so it is a function's first instruction */
-	bool refused;  /* it was come to otherwise */
-	bool place;    /* no function begins there: what comes next is told there */
+	bool called; /* a call that leads there was seen: so it is a function's first instruction */
+	bool refused; /* a thread came there other than by a call: no function begins there */
+	bool place; /* a place within a function where a thread is met to see what it comes to next
+		     */
 };
 
 struct armed {
@@ -59,14 +63,15 @@ struct staged {
 struct frames {
 	struct tl_host *host;
 	const struct tl_services *services;
-	bool on;  /* what this costs at default options has yet to be measured: it is asked for */
+	bool on;  /* the user asked for it: what it costs at default options has not been measured
+		     yet */
 	bool all; /* in the order of calls */
 	pid_t process[PROCESSES];
 	struct entry entry[ENTRIES];
 	struct armed armed[ARMED];
 	uint64_t cookies;
 	uint64_t looks;
-	struct ahead ahead;   /* of the function that was entered last, … */
+	struct ahead ahead;   /* the prediction for the function that was entered last, … */
 	uint64_t next_return; /* … and where that returns to, if it is to be watched */
 	struct staged staged;
 };
@@ -146,7 +151,7 @@ static bool is_due(const struct entry *entry, pid_t pid, uint64_t now)
 	       now >= entry->next;
 }
 
-/* The one that was looked at least often. */
+/* The function that is due and was looked at least often. */
 static struct entry *find_due(struct frames *frames, pid_t pid)
 {
 	uint64_t now = clock_now();
@@ -264,7 +269,8 @@ void frames_tick(struct frames *frames, unsigned (*used)(void *context, pid_t pi
 		pid_t pid = frames->process[i];
 		struct entry *entry;
 
-		/* One is for a word of the frame, while a thread is held at the other. */
+		/* Two slots are needed: one in which a thread is held as it enters, and one for a
+		 * word of its frame. */
 		if (!pid || frames->services->spent(frames->host) > SPENT_MOST ||
 		    frames_slots(frames, pid) || frames->services->slots(frames->host, pid) < 2 ||
 		    used(context, pid) >= frames->services->slots(frames->host, pid))
@@ -278,7 +284,7 @@ void frames_tick(struct frames *frames, unsigned (*used)(void *context, pid_t pi
 /* ------------------------------------------------------------------------------------------- */
 /* A thread has come */
 
-/* By a direct call that returns to where the stack says. */
+/* Did the thread come here by a direct call, in front of the return address on its stack? */
 static bool was_called(struct frames *frames, const struct tl_registers *registers)
 {
 	uint64_t to;
@@ -371,7 +377,7 @@ void frames_plan(struct frames *frames, pid_t pid, unsigned room)
 		plan_return(frames, pid);
 }
 
-/* What frames_plan() knows of what comes behind the function that is being entered. */
+/* Notes for frames_plan() where the function that is being entered returns to. */
 static void note_next(struct frames *frames)
 {
 	uint64_t to;
@@ -382,7 +388,8 @@ static void note_next(struct frames *frames)
 		frames->next_return = to;
 }
 
-/* False: the words can be watched at once, or never better. */
+/* Puts the words aside until the thread comes to the function's body (body.h). False: they are to
+ * be watched at once, since waiting is not needed or would not help. */
 static bool stage(struct frames *frames, const struct tl_access *access,
 		  const struct origin *origin, const struct predict_word words[FRAMES_WORDS],
 		  unsigned count)
@@ -407,7 +414,8 @@ static bool stage(struct frames *frames, const struct tl_access *access,
 	return true;
 }
 
-/* Another thread, or a call within this one, may have come there first. */
+/* A thread has come to the place where words were put aside for it: hands them out, unless another
+ * thread or another call of the same function has come there first. */
 static unsigned come_to_body(struct frames *frames, const struct tl_access *access,
 			     struct origin *origin, struct predict_word words[FRAMES_WORDS],
 			     unsigned most)
@@ -464,7 +472,8 @@ unsigned frames_entered(struct frames *frames, const struct tl_access *access,
 /* ------------------------------------------------------------------------------------------- */
 /* Processes */
 
-/* The program's first function hands main() to the C library as the first argument of its call. */
+/* The program's first function (_start) hands main()'s address to the C library as the first
+ * argument of a call: returns that. */
 static uint64_t find_main(struct frames *frames, uint64_t pc)
 {
 	struct predict *predict = &frames->ahead.predict;

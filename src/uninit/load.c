@@ -14,12 +14,11 @@
 #define RED_ZONE 128
 #define POP_FIRST 0x58 /* into one of the first eight registers */
 #define POP_LAST 0x5f
-/* Times that values are followed without a finding: of a place's, the same bytes of a block, and
- * all.
- */
+/* How often values are followed without a finding: for the same bytes of a block at one place, and
+ * for all bytes there. */
 #define VAIN 4
 #define VAIN_MOST 64
-#define UPDATES_MOST 256 /* of a place's that update what they load */
+#define UPDATES_MOST 256 /* loads at one place that update what they load */
 
 static struct uninit_place *find_place(struct uninit *uninit, uint64_t pc, uint64_t context)
 {
@@ -30,7 +29,8 @@ static struct uninit_place *find_place(struct uninit *uninit, uint64_t pc, uint6
 	return place;
 }
 
-/* What a loop, or a copy of a whole structure, loads at one place: each byte of it in turn. */
+/* The entry for these bytes of a block at this place: where a loop or a copy of a structure loads
+ * many bytes at one place, each counts by itself. */
 static struct uninit_place *find_bytes(struct uninit *uninit, const struct tl_access *access,
 				       const struct word *word, uint8_t bytes)
 {
@@ -55,7 +55,7 @@ static bool is_stack(const struct tl_access *access, uint64_t address)
 	       STACK_REACH;
 }
 
-/* The live block that `address` lies in, among those that are told of; 0: none is known. */
+/* The serial of the live guarded block that `address` lies in; 0: none is known. */
 static uint64_t find_block(struct uninit *uninit, pid_t pid, uint64_t address)
 {
 	struct tl_guarded block = {.size = sizeof(block)};
@@ -66,10 +66,10 @@ static uint64_t find_block(struct uninit *uninit, pid_t pid, uint64_t address)
 }
 
 /*
- * Is that the copy still, and not memory that was given back to the system and has come again with
- * zeroes, as an allocator does unseen with large blocks? A copy of other bytes than zeroes that is
- * as it was is still there, a block that is the same was not given back, and variables of the
- * program stay.
+ * Does the word still hold the copy? An allocator may have given a large block back to the system,
+ * unseen, and the memory may have come again with zeroes. The copy is certainly there in three
+ * cases: it is not all zeroes and has not changed; the block that it lies in is still the same; or
+ * it lies in a variable of the program.
  */
 static bool is_there_still(struct uninit *uninit, const struct word *word)
 {
@@ -81,7 +81,8 @@ static bool is_there_still(struct uninit *uninit, const struct word *word)
 	return uninit->services->module(uninit->host, word->origin.pid, word->address);
 }
 
-/* Of another block, all of whose fresh bytes there the copy is about to overwrite. */
+/* Retires words of other blocks at that address of which the copy is about to overwrite all fresh
+ * bytes. */
 static void give_way_to_copy(struct uninit *uninit, const struct word *from, uint64_t address,
 			     uint8_t bytes)
 {
@@ -93,9 +94,11 @@ static void give_way_to_copy(struct uninit *uninit, const struct word *from, uin
 }
 
 /*
- * Threads that block SIGTRAP by a system call of their own: the kernel counts what they do to the
- * word, and nobody is told. A system call touches a word up to eight times, and is told once.
- * Accepted: that such a thread has written, and ended, beside a system call that read the word.
+ * Was every access that the kernel has counted at the word told to us? Hits of threads that block
+ * SIGTRAP by a system call of their own are counted and not told. So are, harmlessly, further words
+ * that one told instruction trips (`shared`), and the up to eight touches of one told system call;
+ * the latter is believed only while no thread blocks SIGTRAP. Accepted: such a thread may have
+ * written and ended by then.
  */
 static bool is_all_told(struct uninit *uninit, const struct tl_access *access,
 			const struct word *word)
@@ -108,14 +111,14 @@ static bool is_all_told(struct uninit *uninit, const struct tl_access *access,
 	       (word->kernel_read && !unseen_blocks(access->pid, access->tid));
 }
 
-/* The thread that the block was made for, or that has entered the frame, has made no system call on
- * its way here, as was foretold. */
+/* Is this the load that was predicted, by the thread for which the block was made or that entered
+ * the frame? Then it has made no system call on its way here. */
 static bool came_straight(const struct tl_access *access, const struct word *word)
 {
 	return word->straight && word->straight == access->pc && access->tid == word->origin.tid;
 }
 
-/* Nobody has written to what is being copied, as far as that is not asked of the copy itself. */
+/* Is it certain that nobody wrote to the word that is being copied? */
 static bool is_source_sure(struct uninit *uninit, const struct tl_access *access,
 			   const struct word *from)
 {
@@ -123,8 +126,9 @@ static bool is_source_sure(struct uninit *uninit, const struct tl_access *access
 	       (came_straight(access, from) || is_all_told(uninit, access, from));
 }
 
-/* The copy is watched before its thread makes it. Which bits of a byte are nobody's is not told of
- * copies: those of a bit-field are not watched. */
+/* Watches where the held thread is about to store copies of the value. Copies are known by bytes
+ * and not by bits, so a word of which only some bits of a byte are fresh (a bit-field's) has none
+ * watched. */
 static void watch_copies(struct uninit *uninit, const struct tl_access *access,
 			 const struct word *from, const struct shadow_found *found)
 {
@@ -177,9 +181,9 @@ static void tell(struct uninit *uninit, const struct tl_access *access, const st
 }
 
 /*
- * Who may have written, as far as no watch sees it. The thread that the block was made for, or that
- * has entered the frame, has made no system call where it came straight from there, and nobody else
- * knows the memory yet.
+ * Who may have written to the word without a hit; NULL: nobody. Nobody has where the thread came
+ * straight from the block's birth or the frame's entry: it has made no system call, and no other
+ * thread knows the memory yet.
  */
 static const char *find_unseen(struct uninit *uninit, const struct tl_access *access,
 			       const struct word *word)
@@ -196,8 +200,8 @@ static const char *find_unseen(struct uninit *uninit, const struct tl_access *ac
 	return unseen_writer(&word->origin, word->address);
 }
 
-/* The kernel has read the bytes on the program's behalf: they have left it, if they are what it was
- * to pass on. Structures that describe a call are handed to it with their padding (sockaddr_in). */
+/* A system call has read the bytes: a finding if they are data that it passes on. Structures that
+ * only describe the call are handed over with their padding (sockaddr_in), which is no error. */
 static void leak(struct uninit *uninit, const struct tl_access *access, struct word *word,
 		 uint8_t bytes)
 {
@@ -234,7 +238,8 @@ static bool is_hidden(struct uninit *uninit, const struct rules_verdict *verdict
 	return true;
 }
 
-/* Who made the access: takes symbols, which can take longer than a thread is held. */
+/* Names the functions in which the access was made. That reads symbols, which may take longer than
+ * the thread is held. */
 static void name_place(struct uninit *uninit, const struct tl_access *access,
 		       struct tl_frame frames[CALLERS], struct rules_place *place)
 {
@@ -243,8 +248,9 @@ static void name_place(struct uninit *uninit, const struct tl_access *access,
 }
 
 /*
- * A comparison may load the word in parts, and no part decides alone where the others are taken as
- * they happen to be: "abcdef" is compared as four bytes and two.
+ * Follows all fresh bytes of the word together. A comparison may load a word in parts ("abcdef" as
+ * four bytes and two), and while the bytes of the other parts are taken for known no part decides
+ * by itself.
  */
 static void follow_together(struct uninit *uninit, const struct tl_access *access,
 			    const struct word *word, uint8_t bytes, struct shadow_found *found)
@@ -261,7 +267,7 @@ static void follow_together(struct uninit *uninit, const struct tl_access *acces
 	*found = whole;
 }
 
-/* Has enough been followed here? */
+/* Have enough values been followed at this place, so that the load is passed over? */
 static bool is_known(struct uninit *uninit, struct uninit_place *place,
 		     const struct uninit_place *part, struct word *word)
 {
@@ -271,7 +277,7 @@ static bool is_known(struct uninit *uninit, struct uninit_place *place,
 	    !updated)
 		return false;
 	uninit_count(uninit, "loads-known");
-	/* What its thread stores next is not foretold. */
+	/* Without a walk it is not known what the thread stores next. */
 	word->updates = 0;
 	if (updated) {
 		uninit_count(uninit, "words-updated-often");
@@ -280,7 +286,7 @@ static bool is_known(struct uninit *uninit, struct uninit_place *place,
 	return true;
 }
 
-/* The walk comes first: the thread is held only for so long. */
+/* The walk comes before all else, since it needs the thread held. */
 static void follow(struct uninit *uninit, const struct rules_load *admitted, struct word *word,
 		   uint8_t bytes)
 {
@@ -300,7 +306,7 @@ static void follow(struct uninit *uninit, const struct rules_load *admitted, str
 		load.found = &found;
 	else
 		uninit_count(uninit, "loads-not-followed");
-	/* A thread that went on before may have stored already. */
+	/* A thread that has gone on may have stored already. */
 	if (load.found && uninit->services->held(uninit->host))
 		words_foretell(word, access->tid, &found);
 	else
@@ -309,10 +315,10 @@ static void follow(struct uninit *uninit, const struct rules_load *admitted, str
 		follow_together(uninit, access, word, bytes, &found);
 	if (load.found && found.alike)
 		uninit_count(uninit, "branches-alike");
-	/* Else memory was read that the thread may have changed again. */
+	/* A thread that has gone on may have changed memory before the walk read it. */
 	if (load.found && !uninit->services->held(uninit->host))
 		found.certain = false;
-	/* While the thread is held: behind it the process may end. */
+	/* Asked while the thread is held: later the process may be gone. */
 	if (load.found && found.sink)
 		load.unseen = find_unseen(uninit, access, word);
 	name_place(uninit, access, frames, &load.place);
@@ -321,17 +327,18 @@ static void follow(struct uninit *uninit, const struct rules_load *admitted, str
 	uninit_judge(&load, &verdict);
 	if (is_hidden(uninit, &verdict, word))
 		return;
-	/* Those that the allocator makes are none of the program's. The thread is held still. */
+	/* Only here, since copies that the allocator makes (realloc()) were hidden above. */
 	if (load.found && !found.sink)
 		watch_copies(uninit, access, word, &found);
-	/* What updates a bit-field is short, and what is watched behind it goes by it. */
+	/* An update of a bit-field does not count as in vain: its walk is short, and the word stays
+	 * watched by what it says. */
 	place->vain += verdict.again && !word->updates;
 	part->vain += verdict.again && !word->updates;
 	place->updates += word->updates != 0;
 	tell(uninit, access, word, bytes, load.found, &verdict);
 }
 
-/* Was its thread's birth, or its load, answered while the thread waited? */
+/* Was the thread held until the word was watched, and is it still held at this load? */
 static bool is_held(struct uninit *uninit, const struct tl_access *access, const struct word *word)
 {
 	struct tl_guarded block = {.size = sizeof(block)};
@@ -345,9 +352,9 @@ static bool is_held(struct uninit *uninit, const struct tl_access *access, const
 }
 
 /*
- * The frame is live, and what was loaded is the frame of a function of the program. A frame that
- * has taken the place of the one that was watched since is as fresh as that one: nobody wrote
- * there.
+ * Is the frame live, and does the word lie in the frame of a function of the program? Where another
+ * function's frame has taken the place of the one that was watched, nobody has written the word for
+ * that one either: word->origin.frame then becomes that function.
  */
 static bool is_live(struct uninit *uninit, const struct tl_access *access, struct word *word)
 {
@@ -403,7 +410,8 @@ void uninit_loaded(struct uninit *uninit, const struct tl_access *access, struct
 	uninit_admit(&load, &verdict);
 	if (is_hidden(uninit, &verdict, word))
 		return;
-	/* Structures are handed to the kernel whole, with members that it only writes (poll()). */
+	/* Not told: structures on the stack are handed to the kernel whole, with members that it
+	 * only writes (poll()). */
 	if ((access->access & TL_KERNEL) && word->origin.frame)
 		uninit_count(uninit, "frames-read-by-kernel");
 	else if (access->access & TL_KERNEL)

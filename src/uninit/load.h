@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A load of a watched word. */
+/* What a load of a watched word comes to: it is hidden by a rule, followed and told, or its copies
+ * are watched in turn. */
 #ifndef UNINIT_LOAD_H
 #define UNINIT_LOAD_H
 

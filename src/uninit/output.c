@@ -70,7 +70,8 @@ static void take_general(struct output *output, unsigned bits)
 		take_from_stack(output, bits);
 }
 
-/* It is copied to the stream's buffer, whatever it is: nothing depends on it yet. */
+/* A character that depends on the value is copied to the stream's buffer: nothing is decided by it
+ * yet. */
 static void take_character(struct output *output, unsigned bits)
 {
 	take_general(output, bits);
@@ -138,7 +139,7 @@ static bool take(struct output *output, const struct c_format_taken *taken)
 	       take_string(output, output->before, most);
 }
 
-/* Of wide characters, and where a part of the format is not known, nothing is. */
+/* Is every conversion of the format known, and none of them of wide characters? */
 static bool is_known_whole(const struct c_format *format)
 {
 	for (int i = 0; i < format->count; i++)
@@ -164,7 +165,7 @@ static bool take_format(struct output *output, unsigned number)
 	return true;
 }
 
-/* What it prints. False: that is not known. */
+/* Goes through all arguments that are printed. False: it is not known which these are. */
 static bool take_all(struct output *output, const struct c_output *function)
 {
 	if (function->format >= 0)
@@ -178,7 +179,8 @@ static bool take_all(struct output *output, const struct c_output *function)
 	return take(output, &(struct c_format_taken){C_FORMAT_STRING, 64, C_FORMAT_ANY});
 }
 
-/* A stream's buffer may hold the value, which this call may pass on. */
+/* Does the value lie on the stack alone? Else a stream's buffer may hold it, which this call may
+ * pass on. */
 static bool is_all_on_stack(const struct shadow_state *state)
 {
 	uint64_t stack = state->forward.general[insn_arch.stack_pointer];
@@ -198,7 +200,7 @@ static bool argument(const struct shadow_state *state, int8_t number, uint64_t *
 	return state->forward.known >> place & 1;
 }
 
-/* The buffer is another one's from then on, be it as short as it may. */
+/* sprintf() and its like: the buffer holds other bytes from then on, however few are printed. */
 static bool fill(const struct c_output *function, const struct shadow_state *state,
 		 struct shadow_answer *answer)
 {

@@ -65,7 +65,7 @@ static unsigned rank(const struct predict_load *load)
 	return 4u * load->beyond + (load->handed ? 2u : load->presumed);
 }
 
-/* The last one of those that tell least, if that is less than `load`; NULL: there is none. */
+/* The last of the least certain loads, if it is less certain than `load`; NULL: there is none. */
 static struct predict_load *least_sure(struct predict *predict, const struct predict_load *load)
 {
 	struct predict_load *least = NULL;
@@ -88,7 +88,7 @@ const struct predict_load *predict_best(const struct predict *predict, unsigned 
 	return NULL;
 }
 
-/* What is loaded for certain takes the place of what is only handed on. */
+/* Notes a load. Where the list is full it takes the place of one that is less certain. */
 static void note_load(struct predict *predict, uint64_t address, bool handed, bool direct)
 {
 	struct predict_load *load = load_of(predict, address);
@@ -110,7 +110,8 @@ static void note_load(struct predict *predict, uint64_t address, bool handed, bo
 		*load = made;
 }
 
-/* Of a stack only what lies in a frame: below the stack pointer are the remains of others. */
+/* Notes the loads of bytes that nobody has stored to. On a stack only bytes from the red zone up
+ * count: what lies below are remains of other frames. */
 static void load_bytes(struct predict *predict, uint64_t address, uint64_t length, bool handed,
 		       bool direct)
 {
@@ -135,7 +136,8 @@ static bool are_known(const struct insn_operand *operand, const struct insn_forw
 	       operand->vector_index < 0 && !operand->masked && !operand->segment;
 }
 
-/* What a pop takes that nobody has stored is room that is given back. */
+/* Does the instruction pop a word? One that nobody has stored to is only room that is given back.
+ */
 static bool gives_room_back(const struct insn *insn)
 {
 	return insn->flow == INSN_FLOW_NEXT && insn->operand_count == 1 &&
@@ -159,7 +161,7 @@ static uint64_t times(const struct insn *insn, const struct insn_forward *forwar
 	return (forward->known >> insn_arch.repeat_count & 1) && count < REPEATED_MOST ? count : 1;
 }
 
-/* `idle`: what it stores means nothing. */
+/* `idle`: what the instruction stores means nothing (alignment.h). */
 static void note_accesses(struct predict *predict, const struct insn *insn, bool idle)
 {
 	const struct insn_forward *forward = &predict->way.forward;
@@ -195,7 +197,7 @@ static void note_call(struct predict *predict, uint64_t pc, bool before)
 		predict->call[predict->calls++] = (struct predict_call){pc, before};
 }
 
-/* What a function that is not looked into was handed it may read or write, or call. */
+/* A function that is not looked into may read, write or call what it is handed. */
 static void pass_argument(struct predict *predict, const struct predict_outside *outside,
 			  unsigned number, uint64_t value)
 {
@@ -213,13 +215,14 @@ static void pass_argument(struct predict *predict, const struct predict_outside 
 	}
 }
 
-/* A frame's bytes that leave it without a load of the program's own are not told of. */
+/* Notes what a call sends as loaded; only for a block, since a frame's bytes that the kernel reads
+ * are not told. */
 static void send_parts(struct predict *predict, const struct predict_outside *outside)
 {
 	for (unsigned i = 0; i < outside->parts && predict->block; i++) {
 		uint64_t address = outside->sent[i].address, end;
 
-		/* What lies before the block is none of its bytes. */
+		/* A part may begin before the block. */
 		if (__builtin_add_overflow(address, outside->sent[i].length, &end))
 			continue;
 		if (address < predict->low)
@@ -229,8 +232,8 @@ static void send_parts(struct predict *predict, const struct predict_outside *ou
 	}
 }
 
-/* It has returned. False: what is looked at is no more, or nobody knows where the thread goes on.
- */
+/* Goes on behind such a function's return. False: the block is freed, or it is not known where the
+ * thread goes on. */
 static bool pass_outside(struct predict *predict, const struct predict_outside *outside)
 {
 	struct insn_forward *forward = &predict->way.forward;
@@ -254,7 +257,8 @@ static bool pass_outside(struct predict *predict, const struct predict_outside *
 	return true;
 }
 
-/* An entry of the linkage table is no function: what it jumps to comes next. */
+/* Does an entry of the procedure linkage table begin at `pc`? The function is what that jumps to.
+ */
 static bool is_detour(const struct predict *predict, uint64_t pc)
 {
 	for (unsigned i = 0; i < DETOUR; i++) {
@@ -273,7 +277,7 @@ static bool is_detour(const struct predict *predict, uint64_t pc)
 	return false;
 }
 
-/* From the instruction at `from`. */
+/* Control has come to another place, by the instruction at `from`. */
 static bool arrive(struct predict *predict, const struct insn *insn, uint64_t from)
 {
 	bool called = insn->flow == INSN_FLOW_CALL || insn->flow == INSN_FLOW_CALL_INDIRECT;
@@ -304,7 +308,7 @@ static void fork_way(struct predict *predict, uint64_t pc)
 	other->forward.pc = pc;
 }
 
-/* The stack that it began on. */
+/* Is the stack pointer still on the stack that the thread was held on? */
 static bool on_stack(const struct predict *predict)
 {
 	const struct insn_forward *forward = &predict->way.forward;
@@ -313,8 +317,8 @@ static bool on_stack(const struct predict *predict)
 	       forward->general[insn_arch.stack_pointer] - (predict->top - STACK) < 2 * STACK;
 }
 
-/* The kernel's writes are not known; a function of the library that makes them is not looked into.
- */
+/* Carries out one instruction. What a system call writes is not known, so the way is `served` from
+ * there on. */
 static bool step(struct predict *predict)
 {
 	struct insn_forward *forward = &predict->way.forward;
@@ -336,7 +340,7 @@ static bool step(struct predict *predict)
 		return true;
 	}
 	if (insn_forward_step(forward, bytes, available, &leaves)) {
-		/* Where it leads is known when a thread has come there. */
+		/* Where the call leads is certain only when a thread stands at it. */
 		if (insn.flow == INSN_FLOW_CALL_INDIRECT)
 			note_call(predict, from, true);
 		return false;
@@ -361,8 +365,8 @@ static bool step(struct predict *predict)
 	return arrive(predict, &insn, from);
 }
 
-/* Steps of one way while others wait: the first that is tried may lead far away from what is looked
- * for. */
+/* How many steps one way is given while others wait: the way that is tried first may lead far away
+ * from what is looked for. */
 static unsigned turn_of(const struct predict *predict, unsigned steps)
 {
 	unsigned half = (predict->steps - steps) / 2;
@@ -370,7 +374,7 @@ static unsigned turn_of(const struct predict *predict, unsigned steps)
 	return half > TURN_LEAST ? half : TURN_LEAST;
 }
 
-/* The last one that waits goes on, and this one waits for longest. */
+/* The way that came to wait last goes on; the present one comes last in turn. */
 static void take_turns(struct predict *predict)
 {
 	struct predict_way paused = predict->way;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All that a system call has received, of which a hit tells the part in its own word. */
+/* All the bytes that a system call has received: a hit tells only those in its own word. */
 #ifndef UNINIT_RECEIVED_H
 #define UNINIT_RECEIVED_H
 

@@ -59,8 +59,8 @@ static bool read_code(struct recovering *recovering)
 	       0;
 }
 
-/* The instructions from the function's start to the load. What came before a jump, a call or a
- * return is not straight. */
+/* Notes the last instructions between the function's start and the load. Those in front of a call
+ * or of a jump that is always taken are not straight code, and are forgotten. */
 static bool list_places(struct recovering *recovering)
 {
 	for (size_t at = 0; at < recovering->length;) {
@@ -111,9 +111,10 @@ static bool carry_out(struct recovering *recovering, unsigned back, struct insn_
 }
 
 /*
- * Registers that the load overwrote, by those that hold the same: malloc's result is often kept in
- * a second one, and branches may lie between. Accepted: the load is jumped to from before that call
- * with other registers, and what comes out lies in the watched word nevertheless.
+ * Takes the value of a register that the load overwrote from another register that holds the same:
+ * malloc()'s result is often kept in a second one, and branches may lie between. Accepted: a jump
+ * from before that call to the load, with other registers, gives a wrong address; it matters only
+ * where that happens to lie in the watched word.
  */
 static void know_by_copies(struct recovering *recovering, struct insn_forward *forward)
 {

@@ -25,7 +25,8 @@ static bool is_allocator_file(const char *module)
 	return module && text_begins_with_any(path_name(module), names);
 }
 
-/* A function goes by its own name and by the library's for it: __libc_free, __GI___libc_realloc. */
+/* The function's plain name, without what the library puts before it: __libc_free,
+ * __GI___libc_realloc. */
 static const char *plain_name(const char *function)
 {
 	static const char *const prefixes[] = {"_", "GI_", "libc_", NULL};
@@ -49,23 +50,23 @@ static bool is_allocator_function(const struct tl_frame *frame)
 }
 
 /*
- * What the allocator does to a block it does to its own memory: links of free blocks, sizes, the
- * copy that realloc() makes of a block as far as it reaches, written or not. From then on the block
- * is another one, or none.
+ * Is the load the allocator's? It accesses links of free blocks and sizes, and realloc() copies a
+ * block as a whole, written or not. From then on the block is another one, or none.
  */
 static bool is_allocators(const struct rules_load *load)
 {
 	for (int i = 0; i < load->place.count; i++) {
 		if (is_allocator_function(&load->place.frames[i]))
 			return true;
-		/* Beyond the library's frames it is the program that asks. */
+		/* The first frame outside the library: the program made the access, or called what
+		 * made it. */
 		if (!uninit_is_library(load->place.frames[i].module))
 			return false;
 	}
 	return false;
 }
 
-/* The dynamic linker's own, which works on blocks that it does not get from malloc() alone. */
+/* Is the load the dynamic linker's? It works on blocks that need not come from malloc(). */
 static bool is_linkers(const struct rules_load *load)
 {
 	static const char *const names[] = {"ld-linux", "ld-2.", "ld-musl", NULL};
@@ -99,7 +100,8 @@ void uninit_admit(const struct rules_load *load, struct rules_verdict *verdict)
 	}
 	if (is_linkers(load))
 		hide(verdict, "hidden-linker");
-	/* The instruction is not known, or came late: another may have written before it. */
+	/* Which instruction it was is not certain, or it was told late: a write may have come
+	 * before it. */
 	if (access->access & (TL_LATE | TL_GUESSED)) {
 		verdict->over = true;
 		hide(verdict, "hidden-guessed");
@@ -117,7 +119,7 @@ void uninit_admit(const struct rules_load *load, struct rules_verdict *verdict)
 	 * give that room back with a pop into a register of which nothing is expected. */
 	if (load->popped)
 		hide(verdict, "hidden-popped");
-	/* The bytes are another frame's by now, or no frame's. */
+	/* The bytes belong to another frame by now, or to none. */
 	if (load->gone) {
 		verdict->over = true;
 		hide(verdict, "hidden-frame-gone");
@@ -142,7 +144,7 @@ static void weigh_sink(const struct shadow_found *found, struct rules_verdict *v
 
 	add_evidence(verdict, text[found->sink]);
 	if (!found->certain) {
-		/* Where another way leads on the value may be of no account. */
+		/* On another way through the code the value may not matter. */
 		add_evidence(verdict,
 			     "the thread may go another way than the one that was followed");
 		verdict->certainty = TL_POSSIBLE;
@@ -179,15 +181,15 @@ void uninit_judge(const struct rules_load *load, struct rules_verdict *verdict)
 		add_evidence(verdict, "a string function of the C library may have loaded this "
 				      "behind the end of what it reads");
 	}
-	/* That the bytes are as they were says nothing: zeroes are read over zeroes, and the same
-	 * is read again into memory that was used for it before (fstat() in a loop). */
+	/* That the bytes have not changed proves nothing: zeroes may have been written over zeroes,
+	 * and a loop around fstat() reads the same into the same memory again. */
 	if (load->unseen) {
 		verdict->certainty = TL_POSSIBLE;
 		add_evidence(verdict, load->unseen);
 	}
-	/* Between the copy and this load more may have happened than was watched: another store of
-	 * the same copy, where the thread may not have made the one that was expected. Another
-	 * owner of the memory is not known in any case. */
+	/* More may have happened between the copy and this load than was watched: the thread may
+	 * have made another store than the one that was expected, and the memory may have got
+	 * another owner unseen. */
 	if (load->copied && !load->sure)
 		verdict->certainty = TL_POSSIBLE;
 	else if (load->copied && verdict->certainty == TL_DEFINITE)
@@ -215,7 +217,8 @@ bool uninit_sets_third(const char *function)
 	return text_begins_with_any(plain_name(function), names);
 }
 
-/* It changes nothing but the block it is handed, and returns nothing. */
+/* Of these functions the walk needs no code: they change nothing but the block they are handed, and
+ * return nothing. */
 bool uninit_gives_back(const char *function)
 {
 	static const char *const deletes[] = {"ZdlPv", "ZdaPv", NULL};
@@ -246,10 +249,11 @@ bool uninit_has_names(const char *module)
 }
 
 /*
- * String functions load more than they are asked about, and what they make of it would look like a
- * decision. What the allocator does with memory is its own affair; behind a free() or a malloc()
- * the program goes on with what it has loaded. The dynamic linker binds a function at its first
- * call by looking through tables for longer than any walk.
+ * Three kinds of functions are answered for instead of being followed. String functions load more
+ * than they are asked about, and what they do with the rest would look like a decision. The
+ * allocator's work on memory is no use of the value, and behind free() or malloc() the program goes
+ * on with what it has loaded. The dynamic linker binds a function at its first call, which takes
+ * more instructions than any walk has.
  */
 enum shadow_function uninit_function(const char *module, const char *function)
 {

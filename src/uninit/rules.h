@@ -12,7 +12,7 @@
 
 #define RULES_EVIDENCE 4
 
-/* Where the load was made: the instruction's function and those of its callers, innermost first. */
+/* The functions in which the load was made, innermost first. */
 struct rules_place {
 	const struct tl_frame *frames;
 	int count;
@@ -24,35 +24,37 @@ struct rules_load {
 	const struct shadow_found *found; /* what became of the value; NULL: it was not followed */
 	bool changed; /* the bytes are not what they were when the block was allocated */
 	bool unheld;  /* a thread went on before it was answered: more may have been written */
-	bool gone;    /* its frame is not live, or it is another's by now */
-	bool popped;  /* into a register, from a frame */
-	bool copied;  /* it is not the block itself, but what was copied out of it, … */
-	bool sure;    /* … as is known for certain, and the memory is still the same */
+	bool gone; /* the frame is not live any more, or its memory belongs to another one by now */
+	bool popped;	    /* the load is a pop, and the word lies in a frame */
+	bool copied;	    /* it was loaded from a copy of the block's bytes elsewhere, … */
+	bool sure;	    /* … which was certainly made, in memory that still holds it */
 	const char *unseen; /* by whom it may have been written unseen; NULL: by nobody */
 };
 
 struct rules_verdict {
 	const char *hidden; /* which rule hid it: a name for --stats; or NULL */
-	bool over;	    /* the block is the program's no more: its watches end */
-	bool again;	    /* what is watched stays as it was: later loads may tell more */
+	bool over;  /* the watches of this block or frame end: it is no longer the program's, or its
+		       bytes are no longer nobody's */
+	bool again; /* the word stays watched: a later load may tell more */
 	enum tl_certainty certainty;
 	const char *evidence[RULES_EVIDENCE];
 	unsigned evidence_count;
 };
 
-/* Of what is known before the value is followed: `found` does not count. */
+/* The verdict on what is known before the value is followed; `found` is not looked at. */
 void uninit_admit(const struct rules_load *load, struct rules_verdict *verdict);
-/* Of all. */
+/* The verdict on all. */
 void uninit_judge(const struct rules_load *load, struct rules_verdict *verdict);
 
-/* What a function is to the walk of a value, by its file and its name (or NULL). */
+/* Whether the walk of a value follows a function or answers for it, by its file and its name (or
+ * NULL). */
 enum shadow_function uninit_function(const char *module, const char *function);
 
-/* Of a function of the C library that writes from its first argument on as many elements as its
- * third one says: bytes of an element; of others 0. */
+/* The bytes of one element, where this function of the C library writes from its first argument on
+ * as many elements as its third argument says; 0: it does not. */
 unsigned uninit_writes_third(const char *function);
 
-/* Is that one value, which comes from no memory? */
+/* Does that function write one value everywhere, as memset() does, and read no memory? */
 bool uninit_sets_third(const char *function);
 
 /* Is it free() or its like? */
@@ -64,7 +66,7 @@ bool uninit_makes_block(const char *function);
 /* Does it end the process with the status that it is handed? */
 bool uninit_ends_with(const char *function);
 
-/* Do rules go by the names of the file's functions? */
+/* Do some rules go by the names of functions of this file? */
 bool uninit_has_names(const char *module);
 
 /* The C library and the dynamic linker, by path. */

@@ -9,8 +9,8 @@ struct sent_part {
 	uint64_t address, length;
 };
 
-/* Of the call that is about to begin: how many parts, `most` at most. What is not known is left
- * out. */
+/* Writes to `parts` what the call that is about to begin will send, and returns how many parts that
+ * are, `most` at most. What is not known is left out. */
 unsigned uninit_sent(const char *function, const struct insn_forward *forward,
 		     struct sent_part *parts, unsigned most);
 

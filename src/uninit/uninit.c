@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A block is told of at its birth, before its thread has it. Some of its words are watched from
- * there on, for reading and writing. A store writes bytes; a load of bytes that nobody has written
- * is followed from where its thread is held (follow.h): what depends on the value says how sure the
- * finding is. Where the value was only copied, the copy is watched in turn. Frames that are being
- * entered are looked at in the same way (frames.h).
+ * The callbacks. A block's birth is told while its thread is held in the allocator, and from then
+ * on some of its words are watched for reads and writes. A store takes its bytes from those that
+ * nobody has written. At a load of such bytes the value is followed from where the thread is held
+ * (follow.h), and what depends on it says how certain the finding is. Where the value is only
+ * copied, the copy is watched in turn. Frames of functions that are being entered are treated like
+ * blocks (frames.h).
  */
 #include "uninit/uninit.h"
 
@@ -25,11 +26,15 @@
 #include <string.h>
 #include <trapline/event.h>
 
-#define PREDICTED_FIRST 4 /* blocks of a context, … */
-#define PREDICTED_ALL 64  /* … of test suites, where one of many goes another way, then … */
-#define PREDICTED_AGAIN 4 /* … every one of so many */
-#define STRING_BEFORE 64u /* bytes that a repeated store may have written before the told one */
-#define MEMORY (4u << 20) /* bytes that freed blocks may keep from the program: none need be */
+/* So many first blocks of a context have a prediction, or with --all so many, since one of many in
+ * a test suite may go another way; and after these one in PREDICTED_AGAIN. */
+#define PREDICTED_FIRST 4
+#define PREDICTED_ALL 64
+#define PREDICTED_AGAIN 4
+/* Bytes that a repeated string instruction may have written before the element that is told. */
+#define STRING_BEFORE 64u
+/* Bytes of freed blocks that are kept from the program; this tool needs none. */
+#define MEMORY (4u << 20)
 
 /* ------------------------------------------------------------------------------------------- */
 /* Births */
@@ -79,9 +84,10 @@ static bool watch_next(struct uninit *uninit, const struct origin *origin)
 }
 
 /*
- * A prediction may go astray the same way each time, and takes a part of a millisecond: of a
- * context's blocks the first ones have one, and every PREDICTED_AGAIN-th. Of a single word there is
- * nothing to choose, but it may come out that the kernel has no part in it.
+ * Is the block's use predicted? A prediction takes up to a millisecond and may go wrong the same
+ * way for each block of a context, so only some of them have one. A block of one word leaves
+ * nothing to choose, but where the kernel's writes are not told the prediction may still show that
+ * there are none.
  */
 static bool is_predicted(struct uninit *uninit, const struct origin *origin)
 {
@@ -93,7 +99,7 @@ static bool is_predicted(struct uninit *uninit, const struct origin *origin)
 		births % PREDICTED_AGAIN == 0);
 }
 
-/* The words that the thread will load before it has stored to them. How many are watched. */
+/* Watches the words that the thread will load before it has stored to them. Returns how many. */
 static unsigned watch_predicted(struct uninit *uninit, const struct tl_access *from,
 				const struct origin *origin)
 {
@@ -109,7 +115,7 @@ static unsigned watch_predicted(struct uninit *uninit, const struct tl_access *f
 	return watched;
 }
 
-/* Made by the C library for itself, or before the program began. */
+/* Was the block made by the C library for itself, or before the program began? */
 static bool is_the_librarys(struct uninit *uninit, const struct origin *origin)
 {
 	const char *module =
@@ -125,7 +131,7 @@ static void born(struct uninit *uninit, const struct tl_guarded *block,
 	struct origin origin;
 	unsigned watched;
 
-	/* What stood there has gone, whether that was told or not. */
+	/* A block that stood there before has been freed, even if that was not told. */
 	uninit_forget_block(uninit, from->pid, block->address);
 	uninit_forget_copies(uninit, from->pid, block->address, block->length);
 	if (block->copied >= block->length || block->zeroed) {
@@ -175,9 +181,9 @@ static void watch_frame(struct uninit *uninit, const struct tl_access *access,
 }
 
 /*
- * The thread is held before the function's first instruction until all is armed: in the slot that
- * it was met with, which is free only afterwards. In the order of calls one slot is for the next
- * function.
+ * A thread is held before a function's first instruction. The slot that it has hit stays in use
+ * until this returns, so one slot less is to be had; in the order of calls one more is kept for the
+ * next function.
  */
 static void entered(struct uninit *uninit, const struct tl_access *access)
 {
@@ -200,7 +206,7 @@ static void entered(struct uninit *uninit, const struct tl_access *access)
 		frames_plan(uninit->frames, access->pid, room - count);
 }
 
-/* Slots have become free. */
+/* In the order of calls: uses slots that have become free for the next function. */
 static void plan(struct uninit *uninit, pid_t pid)
 {
 	unsigned slots = uninit->services->slots(uninit->host, pid);
@@ -227,7 +233,7 @@ static void on_sample(void *state, const struct tl_access *access)
 /* ------------------------------------------------------------------------------------------- */
 /* Stores */
 
-/* The bytes are there from now on, as they should be found later. */
+/* The copy has been made: what the word holds now is what later loads should find. */
 static void copy_made(struct uninit *uninit, struct word *word)
 {
 	word->pending = false;
@@ -235,7 +241,8 @@ static void copy_made(struct uninit *uninit, struct word *word)
 		uninit_read_word(uninit, word->origin.pid, word->address, &word->initial_known);
 }
 
-/* Of a bit-field the neighbours are nobody's still: from now on they should be as they are now. */
+/* A bit-field was written, and its neighbours in the word are still unwritten: later loads should
+ * find the word as it is now. */
 static void updated(struct uninit *uninit, struct word *word)
 {
 	uninit_count(uninit, "words-updated");
@@ -243,9 +250,9 @@ static void updated(struct uninit *uninit, struct word *word)
 		uninit_read_word(uninit, word->origin.pid, word->address, &word->initial_known);
 }
 
-/* One instruction may store to several words, of which only one need have told: the others' signal
- * is lost where it comes at the same time. Repeated string instructions write up to a line at a
- * time, and tell one element of it. */
+/* Notes a store in every watched word that it touches. Of several words that one instruction stores
+ * to only one need be told, since signals that come at the same time are lost. A repeated string
+ * instruction may write a cache line at a time, of which one element is told. */
 static void written(struct uninit *uninit, const struct tl_access *access)
 {
 	bool repeats = access->traits & TL_TRAIT_STRING;
@@ -258,7 +265,7 @@ static void written(struct uninit *uninit, const struct tl_access *access)
 
 		if (word->origin.pid != access->pid || !touched)
 			continue;
-		/* It is not the copy that was to be made. */
+		/* A system call has written there, and not the copy that is awaited. */
 		if (word->pending && (access->access & TL_KERNEL)) {
 			uninit_count(uninit, "copies-written-by-kernel");
 			uninit_retire(uninit, word);
@@ -279,7 +286,8 @@ static void written(struct uninit *uninit, const struct tl_access *access)
 	}
 }
 
-/* What a frame holds there is another value from then on, and nobody's still. */
+/* Is the store a push that means nothing (alignment.h)? Then the frame's word has another value
+ * from then on, and still nobody has written it. */
 static bool is_alignment(struct uninit *uninit, const struct tl_access *access,
 			 const struct word *word)
 {
@@ -300,9 +308,9 @@ static void moved_over(struct uninit *uninit, struct word *word)
 		uninit_read_word(uninit, word->origin.pid, word->address, &word->initial_known);
 }
 
-/* A system call wrote to more than one word at a time, as a rule. Of several signals at once one
- * arrives: where it is not known how much was written, of the block's other words nothing is known
- * any more. */
+/* A system call mostly writes to several words, and of several signals at once only one arrives.
+ * Where it is not known how much was written, nothing is known of the block's other words any more.
+ */
 static void written_by_kernel(struct uninit *uninit, const struct tl_access *access,
 			      struct word *word)
 {
@@ -320,8 +328,8 @@ static void written_by_kernel(struct uninit *uninit, const struct tl_access *acc
 		uninit_forget_block(uninit, access->pid, hit.origin.address);
 }
 
-/* Of several words that one instruction touches one is told: the others' signals find the first one
- * pending. */
+/* Counts, for the other words that the instruction has touched, a hit that was not told: signals
+ * that come while the first one is pending are lost. */
 static void note_shared(struct uninit *uninit, const struct tl_access *access,
 			const struct word *told)
 {
@@ -333,8 +341,9 @@ static void note_shared(struct uninit *uninit, const struct tl_access *access,
 				words_touched(word, access->address, access->length);
 }
 
-/* Of several words that one instruction loads one is told, or one that a string function loads
- * without being asked about it: then the access is to what it was asked about. */
+/* Handles a load for every word that it touches, of which one is told. Where a string function has
+ * tripped a word behind what it was asked about, the other words count by what it was asked about.
+ */
 static void loaded(struct uninit *uninit, const struct tl_access *access, struct word *told)
 {
 	struct tl_access asked = *access;
@@ -352,9 +361,10 @@ static void loaded(struct uninit *uninit, const struct tl_access *access, struct
 }
 
 /*
- * Which bytes were loaded, where that was left open. What another thread stores to the word is told
- * itself. Accepted: that one has just stored next to it what makes the value stand at another place
- * alone. False: the access is as it was told, or it stays a guess.
+ * Settles which bytes were loaded, where attribution has left that open. A store by another thread
+ * to this word would be told itself; accepted: one that has just stored next to the word may make
+ * the loaded value appear at another place. False: there is nothing to settle, or the access stays
+ * a guess.
  */
 static bool settle_load(struct uninit *uninit, const struct tl_access *access,
 			const struct word *word, struct tl_access *settled)
@@ -364,7 +374,7 @@ static bool settle_load(struct uninit *uninit, const struct tl_access *access,
 	if (access->traits & TL_TRAIT_REALIGNED) {
 		*settled = *access;
 		settled->address = access->loaded_from;
-		settled->value_known = false; /* it is that of the other address */
+		settled->value_known = false; /* the value that is told is of the other address */
 		return true;
 	}
 	return (access->access & TL_GUESSED) &&
@@ -390,7 +400,7 @@ static void on_hit(void *state, const struct tl_access *access)
 	note_shared(uninit, access, word);
 	if (access->access & TL_READ || access->access & (TL_LATE | TL_GUESSED))
 		loaded(uninit, access, word);
-	/* An update's load comes first; what it leaves is no longer as the allocator left it. */
+	/* An instruction that updates memory was handled as a load first; now as a store. */
 	if ((access->access & TL_WRITE) && (access->access & TL_KERNEL) && word->cookie)
 		written_by_kernel(uninit, access, word);
 	else if ((access->access & TL_WRITE) && is_alignment(uninit, access, word))
@@ -429,8 +439,8 @@ static void on_unwatched(void *state, const struct tl_watch *watch, unsigned hit
 }
 
 /*
- * The names of the library's functions are read before the program runs on: later a thread would
- * have to be held for as long as that takes.
+ * Has the names of the C library's functions read while the process waits at its beginning: later a
+ * thread would be held for as long as that takes.
  */
 static void on_process_began(void *state, pid_t pid)
 {

@@ -11,7 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Bytes that a transfer past the page cache has at least: a sector. What is smaller holds none. */
+/* The least bytes of a transfer past the page cache: a sector. A smaller block cannot be the target
+ * of one. */
 #define TRANSFER 512u
 #define THREADS_MOST 256 /* of a process, that are asked for what they block: some ms */
 
@@ -74,8 +75,9 @@ static bool has_uncounted(pid_t pid)
 	return found;
 }
 
-/* Of all reads from storage those past the page cache cannot be told from others; where they are
- * not counted as such, not even from what came by a pipe. */
+/* Has the process read since the block's birth? Reads past the page cache cannot be told from other
+ * reads of storage; on file systems that do not count them as storage, not even from reads of a
+ * pipe. */
 static bool has_read(const struct origin *origin)
 {
 	uint64_t all, storage;
@@ -98,8 +100,9 @@ static bool is_ring(int folder, const char *name)
 	return strstr(target, "[io_uring]");
 }
 
-/* One that the process brings its own memory for (IORING_SETUP_NO_MMAP), or has unmapped, is a
- * descriptor only. `*known`: they could be looked at. */
+/* Does a descriptor of the process lead to an io_uring? One that uses the process's own memory
+ * (IORING_SETUP_NO_MMAP), or was unmapped, shows in no mapping. `*known`: the descriptors could be
+ * read. */
 static bool has_open_ring(pid_t pid, bool *known)
 {
 	struct dirent *entry;
@@ -117,8 +120,8 @@ static bool has_open_ring(pid_t pid, bool *known)
 	return found;
 }
 
-/* A ring stays mapped when its descriptor is closed; one that is gone by now, or has neither, is
- * not known. */
+/* Does the process have an io_uring? A ring stays mapped when its descriptor is closed. Not found:
+ * one that is gone by now, and one that has neither a mapping nor a descriptor. */
 static bool has_ring(const struct symbol_mappings *mappings)
 {
 	for (size_t i = 0; i < mappings->count; i++)

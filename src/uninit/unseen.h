@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What may have written to a block or a frame so that no watch of the program's memory trips: the
- * kernel, where it does not use the program's own addresses. Devices transfer into pages that are
- * pinned (O_DIRECT), io_uring's threads and registered buffers are written elsewhere, and another
- * file may be mapped in the memory's place. And threads that block SIGTRAP by a system call of
- * their own (those of glibc's aio_read(3)), whose hits are counted by the kernel alone. Not seen
- * either, and accepted: another process that writes (process_vm_writev(2)), pages pinned for
- * drivers, and those that io_submit(2) has read where that is not counted as storage.
+ * Who may have written to a block or a frame without tripping a watch. First, the kernel, where it
+ * does not write by the program's own addresses: devices transfer into pinned pages (O_DIRECT),
+ * io_uring writes from its own threads or into registered buffers, and another file may be mapped
+ * in the memory's place. Second, threads that block SIGTRAP by a system call of their own (those of
+ * glibc's aio_read(3)): of their hits there is only the kernel's count. Accepted losses: another
+ * process that writes (process_vm_writev(2)), pages that drivers have pinned, and what io_submit(2)
+ * has read where the file system does not count that as storage.
  */
 #ifndef UNINIT_UNSEEN_H
 #define UNINIT_UNSEEN_H
 
 #include "uninit/words.h"
 
-/* To be asked as the block is born or the frame entered: what its process has had read until then,
- * where that is of account. */
+/* To be called as the block is born or the frame is entered: notes how many bytes the process has
+ * read by then, where that matters. */
 void unseen_note_reads(struct origin *origin);
 
-/* Of bytes at `address`, as evidence: who may have written them since. NULL: nobody. */
+/* Who may have written the bytes at `address` since then, as a sentence for the finding. NULL:
+ * nobody. */
 const char *unseen_writer(const struct origin *origin, uint64_t address);
 
 /* Does a thread of the process block SIGTRAP by a system call of its own, other than `held`, which

@@ -5,10 +5,12 @@
 
 #include <trapline/event.h>
 
-#define SETTLED 20000000u /* ns after which a watch may give way to one of a newer block, … */
-#define BIRTHS 3	  /* … or so many blocks later */
-#define FRAME_WINDOW 1000000000u /* ns: whoever runs longer may never come there */
-#define COPY_WINDOW 2000000000u	 /* ns: the memory of a copy may get another owner unseen */
+#define SETTLED 20000000u /* ns after which a word may give way to one of a newer block, … */
+#define BIRTHS 3	  /* … as it may when so many further blocks were born */
+/* Ns that a frame's word is watched: a function that has not loaded it by then may never do so. */
+#define FRAME_WINDOW 1000000000u
+/* Ns that a copy is watched: its memory may get another owner unseen. */
+#define COPY_WINDOW 2000000000u
 
 uint64_t uninit_mix(uint64_t value)
 {
@@ -74,13 +76,13 @@ static struct word *find_oldest(struct uninit *uninit, pid_t pid, bool yielding)
 	return oldest;
 }
 
-/* Of a block that the C library has made for itself. */
+/* Is it a block that the C library has made for itself? */
 static bool is_minor(const struct origin *origin)
 {
 	return origin->yields && !origin->frame;
 }
 
-/* `instead`: of another block than this one. */
+/* A word of such a block, other than the one at `instead`. */
 static struct word *find_minor(struct uninit *uninit, pid_t pid, uint64_t instead)
 {
 	for (struct word *word = words_next(uninit->words, NULL); word;
@@ -102,7 +104,7 @@ bool uninit_give_up_oldest(struct uninit *uninit, pid_t pid)
 	return oldest;
 }
 
-/* The word that may give way: the oldest, if it is no more than others were. */
+/* The oldest word, if it has been watched long enough to give way; else NULL. */
 static struct word *find_settled(struct uninit *uninit, pid_t pid)
 {
 	struct word *oldest = find_oldest(uninit, pid, false);
@@ -110,7 +112,8 @@ static struct word *find_settled(struct uninit *uninit, pid_t pid)
 	return oldest && is_settled(uninit, oldest) ? oldest : NULL;
 }
 
-/* A copy is nearer to what decides than words of which nothing is known yet. */
+/* A word that gives way to a copy of `source`: any that is no copy itself, since nothing is known
+ * of those yet, while the copy is on its way to a use. */
 static struct word *find_other(struct uninit *uninit, const struct word *source)
 {
 	for (struct word *word = words_next(uninit->words, NULL); word;
@@ -120,8 +123,9 @@ static struct word *find_other(struct uninit *uninit, const struct word *source)
 	return NULL;
 }
 
-/* A new block shares the slots with older ones: each word tells little of its block's others. What
- * the library makes for itself, as printf() does at its first call, takes none from the program. */
+/* The word that gives way to one of a new block. Blocks share the slots, since two words of one
+ * block mostly tell the same. A block that the library makes for itself, as printf() does at its
+ * first call, takes no slot from the program's. */
 static struct word *find_least(struct uninit *uninit, const struct origin *origin)
 {
 	struct word *minor = find_minor(uninit, origin->pid, origin->address), *spare;
@@ -132,7 +136,7 @@ static struct word *find_least(struct uninit *uninit, const struct origin *origi
 	return spare ? spare : find_settled(uninit, origin->pid);
 }
 
-/* There is a slot for one more, or for a copy of what `source` holds. */
+/* Makes sure of a slot for one more word, or for a copy of `source`. False: nothing gives way. */
 static bool make_room(struct uninit *uninit, const struct origin *origin, const struct word *source)
 {
 	struct word *least;
@@ -176,7 +180,7 @@ uint64_t uninit_read_word(struct uninit *uninit, pid_t pid, uint64_t address, bo
 	return value;
 }
 
-/* The memory has another owner from then on. */
+/* Copies in that memory mean nothing from then on. */
 void uninit_forget_copies(struct uninit *uninit, pid_t pid, uint64_t address, uint64_t length)
 {
 	for (struct word *word = words_next(uninit->words, NULL); word;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CONTEXTS 4096 /* remembered; others forget by being overwritten */
+#define CONTEXTS 4096 /* remembered; a context with the same place in the table takes it over */
 
 struct context {
 	uint64_t key;
@@ -67,8 +67,8 @@ static unsigned count_of_block(const struct words *words, pid_t pid, uint64_t ad
 	return count;
 }
 
-/* A block's words that are predicted to be loaded go last. The first ones of the others have been
- * watched for the longest: the last goes. */
+/* Of two words of one block, does `word` give way first? Those that are not predicted to be loaded
+ * do, and of these the one that was watched last. */
 static bool goes_before(const struct word *word, const struct word *other)
 {
 	return !other || word->predicted < other->predicted ||
@@ -135,8 +135,8 @@ uint64_t words_fresh(const struct origin *origin)
 }
 
 /*
- * The first, the last, and then the others in steps of the golden ratio: these never come close to
- * each other before all is covered, whatever the length.
+ * The first word comes first, then the last one, then the others in steps of the golden ratio,
+ * which spread evenly over a block of any length.
  */
 uint64_t words_turn(struct words *words, const struct origin *origin)
 {
@@ -196,7 +196,8 @@ void words_foretell(struct word *word, pid_t tid, const struct shadow_found *fou
 	word->updater = tid;
 }
 
-/* Who stores something else, or elsewhere in the order, has gone another way. */
+/* Is this the next of the stores that were foretold? A thread that stores at another place has
+ * taken another way, and nothing foretold counts then. */
 static bool is_foretold(const struct word *word, pid_t tid, uint64_t pc)
 {
 	return word->updates && word->updater == tid && word->update[0].pc == pc;
