@@ -16,8 +16,9 @@ static bool looks_up(struct space *space, uint64_t at)
 	       bytes[bytes[jump] == 0xf2 ? jump + 1 : jump] == 0xe9;
 }
 
-/* What is not looked up yet leads back into the table of the module that calls. A function of that
- * module's own may be called through the table, too. */
+/* Has the entry been bound? One that has not leads back into the table of the calling module. That
+ * it leads into the module alone proves nothing: a module may call functions of its own through the
+ * table. */
 static bool is_bound(struct space *space, uint64_t target, uint64_t function)
 {
 	const struct symbol_module *own = symbol_modules_find(space_modules(space), target);

@@ -5,12 +5,12 @@
 
 #include "process/space.h"
 
-/* The name of the function that it leads to once it is bound, of an entry of the table that is not;
- * else NULL. Valid until the next call. */
+/* Of an entry of the table that is not bound yet: the name of the function that it will lead to.
+ * NULL for all else. Valid until the next call. */
 const char *called_unbound(struct space *space, uint64_t target);
 
-/* The name of what of another module is called, bound or not; NULL: it is not known. Valid until
- * the next call. */
+/* The name of the function that a call to `target` reaches, through the table or not, bound or not;
+ * NULL: it is not known. Valid until the next call. */
 const char *called_name(struct space *space, uint64_t target);
 
 #endif

@@ -115,7 +115,7 @@ static bool may_be_taken(const struct code_work *work, int32_t offset)
 	return work->takens > CODE_TAKEN;
 }
 
-/* What the instruction leaves in registers that only memory tells of. */
+/* Notes which registers the instruction has loaded from a slot of the frame. */
 static void follow_loads(struct code_work *work, size_t at, const struct insn *insn)
 {
 	const struct slot_value *slot = NULL;
@@ -168,8 +168,8 @@ static bool is_register(const struct insn_place *place, int number)
 	return place->kind == INSN_PLACE_GENERAL && place->number == number;
 }
 
-/* A result that is made of an address in the frame: the stack pointer is moved, a frame pointer is
- * set, or an address is formed. */
+/* Notes a result that is made of an address in the frame: a moved stack pointer, a frame pointer,
+ * or another address. */
 static void note_result(const struct walk *walk, size_t at, const struct insn *insn,
 			const struct insn_result *result, struct code *to)
 {
@@ -199,7 +199,7 @@ static void note_formed(const struct walk *walk, size_t at, struct code *to)
 		note_result(walk, at, &effect.insn, &effect.result[i], to);
 }
 
-/* What the function keeps in its frame. */
+/* Notes the first value that each slot of the frame is given, and how many stores there are. */
 static void note_slots(const struct walk *walk)
 {
 	struct code_work *work = walk->work;
@@ -263,8 +263,8 @@ static void note_store(const struct walk *walk, size_t at, const struct insn *in
 	    insn->operand[0].size != 8 || frame_slot(walk->work, at, &insn->operand[0], &offset))
 		return;
 	value = value_of(walk->work, at, insn->stored);
-	/* Behind alloca() where addresses come from is not followed: any may be one of the frame.
-	 */
+	/* Behind alloca() it is not followed where addresses come from: any may be one in the
+	 * frame. */
 	if (value.number < 0 && walk->work->origins.at[at][SP].number != CODE_FRAME &&
 	    walk->work->origins.at[at][FP].number == CODE_FRAME)
 		value = (code_value){.number = CODE_FRAME, .offset = -1};
@@ -300,8 +300,8 @@ static void note_indirect(const struct walk *walk, size_t at, const struct insn 
 		to->indirect[to->indirects++] = (struct code_indirect){(uint32_t)at, pointer};
 }
 
-/* alloca(), an array of variable length, a stack pointer that is aligned: there is memory below all
- * that is known. */
+/* Does the instruction move the stack pointer by an amount that is not known: alloca(), an array of
+ * variable length, an alignment? Then the frame has memory below all that is known. */
 static bool moves_freely(const struct walk *walk, size_t at)
 {
 	const code_value *value = walk->work->origins.at[at];
@@ -314,8 +314,8 @@ static bool moves_freely(const struct walk *walk, size_t at)
 	return false;
 }
 
-/* Accepted: where the stack pointer is aligned what it is in the end is not known, but that it is
- * the one at entry who is to return relies on. */
+/* Notes a return. Accepted: behind an alignment the stack pointer is not known; that it is the one
+ * at entry again is what the return itself relies on. */
 static void note_leave(const struct walk *walk, size_t at, struct code *to)
 {
 	const code_value *stack = &walk->work->origins.at[at][SP];
@@ -384,8 +384,8 @@ static bool moves_stack(const struct insn *insn)
 	return insn->written_registers >> SP & 1;
 }
 
-/* Which register that functions keep for their callers the instruction pushes, or -1: others are
- * pushed to make room for a local or to pass it. */
+/* The register that the instruction pushes in order to keep it for the caller; -1: none. Other
+ * registers are pushed to make room for a local or to pass an argument. */
 static int pushed_register(const struct walk *walk, size_t at)
 {
 	const uint8_t *byte = walk->code + at;
@@ -397,8 +397,9 @@ static int pushed_register(const struct walk *walk, size_t at)
 	return INSN_KEPT_BY_CALLS >> number & 1 ? number : -1;
 }
 
-/* Registers that no function keeps for its callers. Both are pushed at the beginning by those that
- * hand something on in them to where they unwind to (__builtin_eh_return() of GCC). */
+/* rax and rdx, which no function keeps for its caller. Functions that unwind push both at their
+ * beginning, since they hand something on in them to where they go on (__builtin_eh_return() of
+ * GCC). */
 #define HANDED_ON (1u << RAX | 1u << RDX)
 
 static unsigned handed_on(const struct walk *walk, size_t at)
@@ -408,8 +409,8 @@ static unsigned handed_on(const struct walk *walk, size_t at)
 	return number == RAX || number == RDX ? 1u << number : 0;
 }
 
-/* The straight code at the beginning: what it pushes, and where it last moves the stack pointer or
- * sets the canary. */
+/* Goes through the straight code at the beginning and notes what it pushes, where it moves the
+ * stack pointer last and where it sets the canary. */
 static void follow_prologue(const struct walk *walk, struct code *to)
 {
 	struct insn insn;
@@ -441,7 +442,8 @@ static void follow_prologue(const struct walk *walk, struct code *to)
 		stack = walk->work->origins.at[at][SP];
 		if (!moves_stack(&insn) && before == to->canary.known)
 			continue;
-		/* Up again: the function is about to return, without a branch or a call before. */
+		/* The stack pointer moves up again: the function is about to return, with no branch
+		 * or call before. */
 		if (stack.number != CODE_FRAME || stack.offset > to->depth)
 			break;
 		if (moves_stack(&insn))
@@ -509,7 +511,7 @@ static bool is_entered(const struct walk *walk, size_t after, size_t to)
 	return false;
 }
 
-/* The slot's value, where the function has no way to give it another. */
+/* The slot's value, if the function cannot give it another one. */
 static code_value slot_value(struct code_work *work, int32_t offset)
 {
 	const struct slot_value *slot = find_slot(work, offset);
@@ -517,7 +519,7 @@ static code_value slot_value(struct code_work *work, int32_t offset)
 	return slot && slot->written == 1 && !may_be_taken(work, offset) ? slot->value : nothing;
 }
 
-/* Of a register that straight code loaded from a slot. */
+/* The value of a register that straight code has loaded from a slot. */
 static code_value certain_value(struct code_work *work, size_t place, int number,
 				const struct walk *walk, bool divided)
 {
@@ -527,7 +529,7 @@ static code_value certain_value(struct code_work *work, size_t place, int number
 	size_t since = 0;
 
 	if (value.number >= 0 || divided)
-		return value; /* the rest may write the slot, too */
+		return value; /* code that was not followed may write the slot, too */
 	for (size_t at = 0; next_instruction(walk, &at, &insn) && at < place; at += insn.length) {
 		int32_t offset;
 

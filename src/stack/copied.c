@@ -16,7 +16,8 @@ struct source {
 	uint64_t address, length;
 };
 
-/* What `movs` has still to copy, and the element before. Accepted: it goes upwards. */
+/* The source of `movs`: what it has still to copy, and the element that it has copied last.
+ * Accepted: it is taken to go upwards. */
 static bool find_string(struct space *space, const struct tl_access *access, struct source *source)
 {
 	const struct tl_registers *registers = access->registers;
@@ -50,7 +51,8 @@ static bool find_call(struct space *space, const struct tl_access *access, struc
 	return true;
 }
 
-/* Arrays on the stack may be copied with what lies behind them: frames. */
+/* Does the source lie on the same stack? An array there may be copied together with what lies
+ * behind it, and that is frames. */
 static bool is_on_stack(struct space *space, const struct tl_access *access, uint64_t address)
 {
 	uint64_t start, end;
@@ -104,6 +106,6 @@ enum copied copied_what(struct stack *stack, const struct tl_access *access)
 		return COPIED_OTHER;
 	if (has_frames(space, &source, start, end))
 		return COPIED_STACK;
-	/* Asked after the source was read: a thread that is held now was held all that time. */
+	/* Asked after the source was read: a thread that is still held has not changed it. */
 	return stack->services->held(stack->host) ? COPIED_OTHER : COPIED_UNKNOWN;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Routines that take turns on one stack copy their frames away and back (greenlet, callcc of Ruby
- * and Scheme). What a copy writes then over live frames is frames, too.
+ * Copies of whole stacks. Routines that take turns on one stack copy their frames away and back
+ * (greenlet, callcc of Ruby and Scheme): such a copy writes other frames over live ones, which is
+ * no error.
  */
 #ifndef STACK_COPIED_H
 #define STACK_COPIED_H
@@ -9,9 +10,9 @@
 #include "stack/context.h"
 #include "stack/rules.h"
 
-/* Is the write made by a copy of memory elsewhere than on a stack that has a return address in it
- * and an address of the stack, as frames have? An array of return addresses alone is a backtrace.
- * COPIED_OTHER where no source is known. In hit(). */
+/* What the write of a hit copies. COPIED_STACK: its source lies outside the stack, and holds a
+ * return address and an address of the stack, as frames do (return addresses alone are a
+ * backtrace). COPIED_OTHER also where no source is known. To be called while the hit is handled. */
 enum copied copied_what(struct stack *stack, const struct tl_access *access);
 
 #endif

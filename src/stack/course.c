@@ -13,8 +13,10 @@
 #define STEPS 2000 /* instructions that are followed, 0.3 to 1 µs each */
 #define READS 1000 /* of the program's memory, 0.3 µs each */
 #define GUESSES 12 /* branches that depend on what is not known */
-#define RESULTS 32 /* calls of the C library whose results are told from what is in memory */
-#define MET_MOST 8 /* what threads came to so often is passed by for what comes after it */
+/* Calls of the C library whose results are computed from memory as it is now. */
+#define RESULTS 32
+/* An item that threads have met so often is passed over for what comes after it. */
+#define MET_MOST 8
 #define FILTER_BITS 4096
 #define WORD_BITS 64
 
@@ -46,7 +48,7 @@ static void set_filter(struct course *course)
 	}
 }
 
-/* The first reason counts: what comes later follows from it. */
+/* Only the first reason counts, since later ones follow from it. */
 static void give_up(struct course *course, const char *why)
 {
 	if (!course->given_up)
@@ -94,7 +96,8 @@ static void meet_site(struct course *course, uint64_t pc)
 			add(course, (struct order_item){.site = &site[i]});
 }
 
-/* A function was entered, if one begins there. It is looked at now if it was not. */
+/* Control has come to `pc`. If a function begins there its victims are added; its code is looked at
+ * now if it was not before. */
 static void meet_function(struct course *course, uint64_t pc)
 {
 	const struct code *code = functions_around(course->functions, course->space, pc);
@@ -109,7 +112,8 @@ static void meet_function(struct course *course, uint64_t pc)
 			add(course, (struct order_item){.victim = &victim[i]});
 }
 
-/* The code of the program and its libraries, but for the C library and what was preloaded. */
+/* Is the code followed? That of the program and its libraries is, except for the C library and our
+ * own. */
 static bool is_followed(struct space *space, uint64_t pc)
 {
 	uint64_t start, end;
@@ -128,7 +132,8 @@ static bool wait_before(struct course *course, uint64_t pc)
 	return true;
 }
 
-/* Of strings, whose length C_RESULT_MOST bounds, and their number RESULTS. */
+/* Reads strings for c_result(): C_RESULT_MOST bounds the bytes of each call, and RESULTS the calls.
+ */
 static int read_string(void *context, uint64_t address, void *to, size_t length)
 {
 	struct course *course = context;
@@ -136,8 +141,9 @@ static int read_string(void *context, uint64_t address, void *to, size_t length)
 	return space_read(course->space, address, to, length) == (ssize_t)length ? 0 : -EFAULT;
 }
 
-/* A loop that looks for a name would be waited for in each round else, and MET_MOST of them are all
- * that are. What was stored on the way is not looked at: this only chooses what to watch. */
+/* Computes the result of a function such as strcmp(). Without it a loop that looks for a name would
+ * have to be met in each round, and only MET_MOST meetings are to be had. Stores that were carried
+ * out on the way are not seen by it; that may only lead to a wrong choice of what to watch. */
 static bool tell_result(struct course *course, const char *name, const struct insn_forward *forward,
 			uint64_t *value)
 {
@@ -170,7 +176,8 @@ static int pass_by(struct course *course, const char *name, struct insn_forward 
 	return 0;
 }
 
-/* Control went elsewhere. 0 or -ENOENT: it does not come back, or not as far as is known. */
+/* Control has left the straight way. 0: the course goes on, in a function that is followed or
+ * behind one that is not. -ENOENT: it does not come back, or where it does is not known. */
 static int arrive(struct course *course, struct insn_forward *forward)
 {
 	const char *name;
@@ -193,7 +200,7 @@ static int arrive(struct course *course, struct insn_forward *forward)
 	return -ENOENT;
 }
 
-/* One instruction. False: nothing more is known. */
+/* Carries out one instruction. False: the course ends there. */
 static bool advance(struct course *course, struct insn_forward *forward)
 {
 	uint8_t bytes[INSN_MAX_LENGTH];

@@ -6,9 +6,10 @@
 
 #define WORD 8
 
-/* glibc keeps a thread's own data at the top of its stack. A coroutine's stack may go on in another
- * thread when this one has ended; one that the program chose, which has no guard, it uses for what
- * it likes then. */
+/* Is the stack one that the C library made for this thread, so that its memory means nothing once
+ * the thread has ended? glibc keeps a thread's own data at the top of such a stack, and a guard
+ * below it. A coroutine's stack may go on in another thread, and a stack that the program chose has
+ * no guard and may be used for anything later. */
 static bool is_thread_stack(struct space *space, const struct tl_access *access, uint64_t *start)
 {
 	uint64_t pointer = access->registers->general[SP], own = access->registers->fs_base, end;
@@ -18,9 +19,9 @@ static bool is_thread_stack(struct space *space, const struct tl_access *access,
 }
 
 /*
- * Do the frames up to `found` lie on the stack that the stack pointer is on, with the address? A
- * handler on an alternate stack is called by the kernel, whose frame ends where the interrupted one
- * goes on: what lies between the two stacks seems to be in it.
+ * Do the frames up to `found`, and the address, lie on the stack that the stack pointer is on?
+ * Where a signal handler runs on an alternate stack, unwinding takes all that lies between the two
+ * stacks for the kernel's frame, which is not so.
  */
 static bool are_on_one_stack(struct space *space, const struct tl_frame_place *frames, int found,
 			     uint64_t pointer, uint64_t address)
@@ -41,7 +42,7 @@ bool escape_note_frame(struct space *space, struct task *task, const struct tl_a
 	uint64_t pointer = access->registers->general[SP];
 	int count, found;
 
-	/* Called again from the same place, at the same depth: as it was. */
+	/* The same call at the same depth as last time: the frame is as it was noted then. */
 	task->made_time = access->time;
 	if (task->made_count && task->made_address == task->address &&
 	    task->made_pointer == pointer && task->tid == access->tid)
@@ -52,7 +53,7 @@ bool escape_note_frame(struct space *space, struct task *task, const struct tl_a
 	if (found < 0 || found + 1 >= count ||
 	    !are_on_one_stack(space, frames, found, pointer, task->address))
 		return false;
-	/* Kept in the same frame, or in one that goes before it does. */
+	/* The address is stored in the same frame, or in one that ends before it. */
 	if (task->holder && task->holder >= pointer && task->holder < frames[found].cfa)
 		return false;
 	task->tid = access->tid;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A thread is held where the address of a local leaves its frame: which frame is that? */
+/* In which frame does the local lie whose address a held thread is about to hand out? */
 #ifndef STACK_ESCAPE_H
 #define STACK_ESCAPE_H
 
@@ -7,8 +7,8 @@
 
 #include <trapline/tool.h>
 
-/* The frame that task->address is in goes to `task`. False: it is not known, or the address is kept
- * in the frame itself or in one that goes before it does. */
+/* Notes in `task` the frame that task->address lies in. False: that is not known, or the address is
+ * only stored in that frame itself or in a frame that ends before it. */
 bool escape_note_frame(struct space *space, struct task *task, const struct tl_access *access);
 
 #endif

@@ -9,8 +9,10 @@
 
 #define HOLD (3 * MILLISECOND) /* at most: until the hit was looked at */
 #define WINDOW (100 * MILLISECOND)
-#define VISITS_MOST 32 /* of the instruction before the use, each of which is a hit */
-#define RCX 1	       /* counts what a string instruction repeats */
+#define VISITS_MOST                                                                      \
+	32    /* times that the instruction may come before the use, since each is a hit \
+	       */
+#define RCX 1 /* how often a string instruction is still to be repeated */
 
 static bool decode(struct space *space, uint64_t pc, struct insn *insn)
 {
@@ -19,7 +21,8 @@ static bool decode(struct space *space, uint64_t pc, struct insn *insn)
 	return space && !insn_decode(bytes, space_code(space, pc, bytes, sizeof(bytes)), pc, insn);
 }
 
-/* Whatever the registers are, an operand that touches what its address says. */
+/* Does the operand touch exactly what its address says? Not where a mask, a condition or an index
+ * vector chooses. */
 static bool is_certain(const struct insn_operand *operand)
 {
 	return !operand->masked && operand->vector_index < 0 && !operand->conditional &&
@@ -49,7 +52,8 @@ bool expect_begin(struct stack *stack, struct task *task, pid_t tid)
 	       (task->use.given || all_certain(&insn)) && !task_arm(stack, task, STAGE_USE, &watch);
 }
 
-/* What is called is not followed. */
+/* The use is made by a function that is called here and not followed: it counts if the thread hands
+ * it the address. */
 static bool is_given(const struct foretold *use, const struct tl_access *access,
 		     struct tl_access *about)
 {
@@ -63,7 +67,7 @@ static bool is_given(const struct foretold *use, const struct tl_access *access,
 	return true;
 }
 
-/* An operand of the instruction that comes next, at the address foretold. */
+/* Does an operand of the instruction that comes next go to the address that was foretold? */
 static bool touches(struct space *space, const struct foretold *use, const struct tl_access *access,
 		    struct tl_access *about)
 {

@@ -17,8 +17,8 @@
 #define STEPS 192     /* instructions that are followed */
 #define ENTRY_STEPS 2 /* of an entry of linkage: endbr64, and the jump */
 #define GIVEN 4	      /* arguments of the C library's functions that may be pointers */
-/* Accesses to the memory in question that are compared: frames of functions that are called
- * meanwhile lie there, too. */
+/* How many accesses to the memory in question are compared; many are of frames of functions that
+ * are called meanwhile, which lie there, too. */
 #define FOUND 96
 #define READS 256	       /* of memory; what is read beyond them is not known */
 #define ELSEWHERE (1ull << 52) /* no memory is there */
@@ -27,7 +27,7 @@
 struct moment {
 	uint64_t pc, stack; /* stack: 0 where it is not known */
 	bool flags_known, zero, sign, carry, overflow, parity;
-	bool strays; /* it stores to where is not known */
+	bool strays; /* it stores to an address that is not known */
 };
 
 struct seen {
@@ -43,25 +43,27 @@ struct found {
 
 struct pass {
 	struct space *space;
-	const struct pass *first; /* that this one goes along; NULL: it is the first */
+	const struct pass *first; /* whose way this pass follows; NULL: this is the first */
 	uint64_t start, end;
-	uint64_t holder; /* where the pointer is: loaded again, it is another load */
+	uint64_t holder; /* the word that has the pointer: if the thread loads it again, that is
+			    another load to be foretold */
 	bool again;
-	uint64_t moved; /* the pointer, from where it is */
-	bool enters;	/* functions of the C library that are given what may be the pointer */
-	bool skipped;	/* a function that was not followed may have changed memory */
-	bool guessed;	/* foretold.guessed, for what comes from here on */
+	uint64_t moved; /* by how much the pointer is moved; 0: it is not */
+	bool enters;  /* follows functions of the C library that are handed what may be the pointer
+		       */
+	bool skipped; /* a function that was not followed may have changed memory */
+	bool guessed; /* foretold.guessed, for what comes from here on */
 	struct found found[FOUND];
 	unsigned count;
-	unsigned from;	/* the step that left other code than an entry of linkage */
-	unsigned tried; /* instructions, the last of which may not have been carried out */
+	unsigned from;	/* the last step that left code other than an entry of the linkage table */
+	unsigned tried; /* instructions so far; the last one may not have been carried out */
 	struct moment moment[STEPS];
 	struct seen seen[READS];
 	unsigned reads;
 };
 
-/* What the first pass has read there at that step: if memory changed between the two, its access
- * would look like one that only the first one knows. */
+/* Reads what the first pass has read there at that step. Memory may have changed since, and the
+ * passes would differ for that reason alone. */
 static int read_again(const struct pass *pass, uint64_t address, void *to, size_t length)
 {
 	for (unsigned i = 0; i < pass->first->reads; i++) {
@@ -131,11 +133,11 @@ static struct moment moment_of(const struct insn_forward *forward)
 }
 
 /*
- * The second pass goes the way of the first, and takes its flags where its own are not known: that
- * a branch or a choice depends on the pointer does not make the access one through it. False: its
- * way is another, or the pointer was found to equal something. Then what follows may go through
- * either: compilers take one for the other, and programs compare in order to know that. `moved`: it
- * goes there even where its flags say otherwise.
+ * Keeps a later pass on the way of the first: where its flags are not known it takes those of the
+ * first pass, since an access is not made through the pointer merely because a branch before it
+ * depends on the pointer. `moved`: it is kept there even where its own flags say otherwise. False:
+ * it has left that way, or the pointer was found to be equal to something, and what follows may go
+ * through either of the two equal values.
  */
 static bool follow(const struct pass *first, struct insn_forward *forward, unsigned step,
 		   bool subtracts, bool moved)
@@ -184,8 +186,8 @@ static bool is_given(const struct pass *pass, const struct insn_forward *forward
 	return false;
 }
 
-/* Is the function of the C library that was just entered followed? Where the first pass was, it is.
- */
+/* Is the function of the C library that was just entered followed? Later passes do as the first
+ * did. */
 static bool enters(const struct pass *pass, const struct pass *first,
 		   const struct insn_forward *forward)
 {
@@ -194,8 +196,8 @@ static bool enters(const struct pass *pass, const struct pass *first,
 	return pass->enters && is_given(pass, forward);
 }
 
-/* A store through the pointer that only the first pass knows may change what is read from there
- * on. */
+/* Has the pass made a store to an unknown address that the first pass knows? Such a store goes
+ * through the pointer, and may change what is read from there on. */
 static bool goes_astray(struct pass *pass, const struct insn_forward *forward)
 {
 	unsigned step = pass->tried - 1;
@@ -209,7 +211,7 @@ static bool is_far(const struct moment *then, const struct insn_forward *forward
 	return forward->pc - then->pc > INSN_MAX_LENGTH;
 }
 
-/* Strings that the function reads, from the place on that calls it. */
+/* Notes the strings that the function will read as accesses of the place that calls it. */
 static void note_given(struct pass *pass, const struct insn_forward *forward, const char *name)
 {
 	struct symbol_memory memory = {read_now, pass->space};
@@ -238,16 +240,16 @@ static void note_given(struct pass *pass, const struct insn_forward *forward, co
 					       .step = pass->from};
 }
 
-/* Did the last instruction leave an entry of linkage that was come to just before? Other jumps look
- * like one: that to where a variable says, as a function ends. */
+/* Did the last instruction leave an entry of the linkage table? An indirect jump at a function's
+ * end looks the same, so control must have come to the entry only just before. */
 static bool is_linkage(const struct pass *pass)
 {
 	return pass->tried > 1 && pass->tried - 1 - pass->from <= ENTRY_STEPS &&
 	       stub_slot(pass->space, pass->moment[pass->tried - 1].pc);
 }
 
-/* Control went elsewhere. What the C library does takes too long to follow, and so does looking up
- * where an entry of linkage leads. */
+/* Control has left the straight way. Functions of the C library take too many instructions to
+ * follow, and so does the dynamic linker's search for an entry that is not bound yet. */
 static int arrive(struct pass *pass, struct insn_forward *forward, bool leaves)
 {
 	struct space *space = pass->space;
@@ -276,8 +278,8 @@ static void run(struct pass *pass, const struct insn_registers *registers, uint1
 				       .read = read_memory,
 				       .tell = note,
 				       .context = pass};
-	/* Who is in the C library already has it to the end, or until that calls the program: a
-	 * thread's routine, a comparison. */
+	/* A thread that is in the C library already is followed through it, until the library
+	 * returns or calls the program (a thread's routine, a comparison). */
 	bool within = space_is_libc(pass->space, registers->pc);
 	bool leaves = false, subtracts = false;
 	int err = 0;

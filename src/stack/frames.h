@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stack of a thread that has hit a watch, by addresses; beyond what was noted of it the memory
- * as it is, which is right while the thread is held. */
+/* The frames of a thread that has hit a watch. Of its stack a piece was noted at the hit; beyond
+ * that the memory is read as it is now, which is right as long as the thread is held. */
 #ifndef STACK_FRAMES_H
 #define STACK_FRAMES_H
 
@@ -9,10 +9,11 @@
 
 #define FRAMES_MAX 128
 
-/* Innermost first: how many. Functions are not looked up. */
+/* Writes the frames to `frames`, innermost first, and returns how many. Functions are not looked
+ * up. */
 int frames_of(struct space *space, const struct tl_access *access, struct tl_frame_place *frames,
 	      int max);
-/* The frame whose memory holds the address, or -1. */
+/* Which of the frames the address lies in; -1: in none. */
 int frames_find(const struct tl_frame_place *frames, int count, uint64_t pointer, uint64_t address);
 /* Their pcs, at most `max`. */
 unsigned frames_pcs(const struct tl_frame_place *frames, int count, uint64_t *pcs, unsigned max);

@@ -29,11 +29,12 @@ struct known {
 	struct code *code; /* NULL: not looked at, or it cannot be followed */
 	bool tried;
 	bool used;	   /* a thread was seen in it, or to return to it */
-	bool near;	   /* that, or one that names it was */
-	bool asked;	   /* where else it is entered */
+	bool near;	   /* a thread was seen in it or in a function that names it */
+	bool asked;	   /* `entries` was asked for */
 	int entries_known; /* 0 or -errno */
 	struct insn_entries entries;
-	uint16_t handed; /* arguments that are addresses in a caller's frame, bit per register */
+	uint16_t handed; /* arguments by which callers hand it addresses in their frames, a bit per
+			    register */
 };
 
 struct functions {
@@ -133,7 +134,8 @@ static void site_of_store(struct functions *functions, struct space *space, cons
 		add_site(functions, SITE_STORE, code->start + store->at, number);
 }
 
-/* Not all that lies in an argument's register at a call is an argument: that only costs a look. */
+/* The call may hand the function an address in a frame. What lies in an argument's register need
+ * not be an argument; that only costs a look. */
 static void hand(struct functions *functions, struct space *space, uint64_t target, int number,
 		 unsigned deep);
 
@@ -189,7 +191,8 @@ static int call_length(struct space *space, uint64_t pc)
 	return insn.length;
 }
 
-/* Behind setjmp(), and before what every handler of exceptions of C++ begins with. */
+/* Notes a landing: behind a call of setjmp(), and before the call that every C++ exception handler
+ * begins with. */
 static void note_landing(struct functions *functions, struct space *space, uint64_t pc,
 			 uint64_t target)
 {
@@ -300,7 +303,8 @@ static void look_at(struct functions *functions, struct space *space, struct kno
 	if (!known->code)
 		return;
 	*known->code = code;
-	/* What is ours runs while hits are noted; of the C library's own nothing is asked. */
+	/* Nothing is asked about the C library, nor about our own code, which runs while hits are
+	 * noted. */
 	if (space_is_libc(space, start))
 		return;
 	note_sites(functions, space, known->code);
@@ -325,8 +329,8 @@ void functions_see(struct functions *functions, struct space *space, uint64_t pc
 		know(functions, start);
 }
 
-/* Words of one mapping of the program's file that are the first byte of a function in [start, end):
- * tables of functions, and of virtual ones. */
+/* Makes known the functions that words of this mapping point to, as in tables of (virtual)
+ * functions: a word counts if it is the address of a function's first byte in [start, end). */
 static void see_words(struct functions *functions, struct space *space,
 		      const struct symbol_mapping *mapping, const struct symbol_mapping *code,
 		      unsigned *left)

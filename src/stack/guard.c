@@ -14,13 +14,13 @@
 
 #define HOLD (3 * MILLISECOND)		/* at most: until the hit was looked at */
 #define HOLD_WANTED (500 * MILLISECOND) /* however busy the machine is */
-/* Doubled each time, until somebody has called it. */
+/* How long a call of a function is waited for: doubled each time until there was one. */
 #define READY_WINDOW_FIRST (5 * MILLISECOND)
 #define READY_DOUBLINGS 4
 #define READY_WINDOW (100 * MILLISECOND)
-/* A frame that lives longer is left for others. */
+/* How long a frame is watched; one that lives longer is left for others. */
 #define SLOT_WINDOW (50 * MILLISECOND)
-/* Of a function that the user named, or of all. */
+/* The same where the user named the function, or with --all. */
 #define SLOT_WINDOW_WANTED (10000 * MILLISECOND)
 #define SLOT_HITS 16
 #define PAUSE (4 * MILLISECOND) /* until the next look: doubled for a function nobody calls */
@@ -60,8 +60,8 @@ static uint64_t ready_window(const struct victim *victim)
 							      : READY_WINDOW_FIRST << victim->looks;
 }
 
-/* The user's own choice stays watched, and each of its frames is looked at: however often it is
- * called, whatever that costs, and however busy the machine is. */
+/* A function that the user named stays watched, and each of its frames is looked at, whatever that
+ * costs and however busy the machine is. */
 static int arm_ready(struct stack *stack, struct task *task)
 {
 	bool wanted = task->victim->wanted;
@@ -78,7 +78,8 @@ static int arm_ready(struct stack *stack, struct task *task)
 	return task_arm(stack, task, STAGE_READY, &watch);
 }
 
-/* A frame is done with; the next one of the user's choice is waited for. */
+/* Ends the watches of one frame. Where the user named the function the next one is waited for; else
+ * the task ends. */
 static void end_slot(struct stack *stack, struct task *task)
 {
 	disarm_slots(stack, task);
@@ -112,8 +113,8 @@ bool guard_begin(struct stack *stack, struct process *process, uint64_t now)
 	return victim && guard_begin_at(stack, process, victim);
 }
 
-/* What runs on from an array comes to the canary first, then to the registers saved, then to the
- * return address. */
+/* The slot that a write running on from an array comes to first: the canary, else the lowest saved
+ * register, else the return address. */
 static struct frame_slot nearest_slot(const struct task *task)
 {
 	const struct code *code = task->victim->code;
@@ -129,9 +130,10 @@ static struct frame_slot nearest_slot(const struct task *task)
 	return (struct frame_slot){.address = task->entry, .what = "the return address"};
 }
 
-/* What is written far from an array may hit any slot. Where the user named the function both ends
- * are watched; else one of them, in one of four frames the far one, but never of the first frame,
- * which may be the only one. */
+/* Chooses the slots to be watched. A write far from an array may hit any slot. Where the user named
+ * the function, both the nearest slot and the farthest (the return address) are watched. Else it is
+ * one of them: in one frame of four the far one, but never in the first frame, which may be the
+ * only one. */
 static void choose_slots(struct stack *stack, struct task *task)
 {
 	const struct frame_slot far = {.address = task->entry, .what = "the return address"};
@@ -146,12 +148,14 @@ static void choose_slots(struct stack *stack, struct task *task)
 		task->slot[1].address = 0;
 }
 
-/* Who writes there is held until that was looked at: a return address that is overwritten can end
- * the process at once, and nothing of it could be read any more. False: it cannot be watched. */
+/* Arms the watch. A thread that writes there is held until its hit has been looked at: with an
+ * overwritten return address it may end the process at once, and nothing could be read then. False:
+ * it cannot be watched. */
 static bool arm_slot(struct stack *stack, struct task *task, enum stage stage)
 {
 	struct frame_slot *slot = &task->slot[stage - STAGE_SLOT];
-	/* Ahead its reads are told too: the frame's end is, and what comes behind it is planned. */
+	/* With --all reads are told, too: the function's return reads the slot, and what comes then
+	 * is planned. */
 	struct tl_watch watch = {.access = task->process->ahead ? TL_READ | TL_WRITE : TL_WRITE,
 				 .address = slot->address,
 				 .length = WORD,
@@ -170,15 +174,16 @@ static bool arm_slot(struct stack *stack, struct task *task, enum stage stage)
 	       task_arm(stack, task, stage, &watch) == 0;
 }
 
-/* Is the next call to be met, too? Beside another tool there may be one slot, which the frame
- * needs: then the next one is met when this one has ended. */
+/* Does the watch on the prologue's end stay armed to meet the next call? Beside another tool there
+ * may be one slot only, which the frame's watch needs; then the next call is met after this frame
+ * has ended. */
 static bool stays_ready(struct stack *stack, const struct task *task)
 {
 	return task->victim->wanted && stack->services->slots(stack->host, task->process->pid) > 1;
 }
 
-/* A frame of the user's choice that has just been guarded in another thread is not given up for the
- * next one: what it has hit may be on its way. */
+/* Has a frame just been guarded in another thread? It is not given up for the next one, since a hit
+ * of it may be on its way. */
 static bool is_other_guarded(const struct task *task, const struct tl_access *access)
 {
 	return task->victim->wanted && task->tid != access->tid && has_armed_slot(task) &&
@@ -210,8 +215,8 @@ static void hit_ready(struct stack *stack, struct task *task, const struct tl_ac
 	stack->services->count(stack->host, "stack-frames-guarded", 1);
 }
 
-/* Does the thread's stack still have the frame, whose return address stands at its entry's stack
- * pointer? */
+/* Is the frame still on the thread's stack? It is known by where its return address stands, which
+ * is the stack pointer at its entry. */
 static bool is_live(struct stack *stack, const struct task *task, const struct tl_access *access)
 {
 	static struct tl_frame_place frames[FRAMES_MAX]; /* one thread; large */
@@ -224,7 +229,8 @@ static bool is_live(struct stack *stack, const struct task *task, const struct t
 	return false;
 }
 
-/* Of a C++ runtime that is linked in, by name. */
+/* Is it a function by which a C++ runtime that is linked into the program unwinds? Told by name, …
+ */
 static bool is_unwinding_function(const char *name)
 {
 	static const char *const beginnings[] = {"_Unwind_", "uw_", "__libunwind_", "unw_resume"};
@@ -235,7 +241,7 @@ static bool is_unwinding_function(const char *name)
 	return false;
 }
 
-/* … or without names. */
+/* … or, without names, by its code. */
 static bool is_unwinding_code(struct stack *stack, const struct task *task,
 			      const struct tl_access *access)
 {
@@ -256,7 +262,7 @@ static bool is_unwinder(struct stack *stack, const struct task *task,
 	       is_unwinding_code(stack, task, access);
 }
 
-/* The function itself reads what it saved only as it returns; others, to unwind. */
+/* A slot was read: by the function itself as it returns, by other code to unwind. */
 static void read_slot(struct stack *stack, struct task *task, const struct tl_access *access)
 {
 	const struct code *code = task->victim->code;
@@ -273,7 +279,7 @@ static void hit_slot(struct stack *stack, struct task *task, const struct frame_
 	struct rules_verdict verdict;
 	uint64_t now = slot->value;
 
-	/* The function has returned when its stack pointer is above: a call is made anew. */
+	/* A stack pointer above the frame's entry means that the function has returned. */
 	overwrite.live = access->registers && access->registers->general[SP] <= task->entry &&
 			 !overwrite.implicit && is_live(stack, task, access);
 	overwrite.prologue = task->victim->code->canary.known &&
@@ -287,7 +293,7 @@ static void hit_slot(struct stack *stack, struct task *task, const struct frame_
 			       now == slot->value;
 	rules_judge_overwrite(&overwrite, &verdict);
 	if (overwrite.guessed && overwrite.live) {
-		/* What runs on writes the slot's next byte, too. */
+		/* The slot stays watched: a write that runs on comes to its next byte, too. */
 		stack->services->count(stack->host, verdict.rule, 1);
 		return;
 	}
@@ -311,7 +317,7 @@ void guard_hit(struct stack *stack, struct task *task, enum stage stage,
 
 void guard_over(struct stack *stack, struct task *task, enum stage stage)
 {
-	/* The other one is watched on. */
+	/* The other slot stays watched. */
 	if (has_armed_slot(task))
 		return;
 	if (stage == STAGE_READY)

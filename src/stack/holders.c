@@ -37,8 +37,8 @@ static bool look_at_words(struct scan *scan, uint64_t from, uint64_t length, boo
 	return got == (ssize_t)length;
 }
 
-/* At pages that are in memory: to read another would make one, or wait for whom the program has
- * fill it (userfaultfd(2), FUSE), which may be the very thread that is held. */
+/* Reads the pages that are in memory. To read another page would create it, or wait for whoever the
+ * program has fill it (userfaultfd(2), FUSE), which may be the very thread that is held. */
 static bool look_at_part(struct scan *scan, uint64_t from, uint64_t length, bool on_stack)
 {
 	const uint64_t end = from + length, first = from / PAGEMAP_PAGE;
@@ -73,7 +73,8 @@ static void look(struct scan *scan, uint64_t from, uint64_t length, bool on_stac
 	}
 }
 
-/* What notes the program's registers and stacks for us, and the zeroed memory behind it. */
+/* Is the mapping our own library's, which notes the program's registers and stacks, or the zeroed
+ * memory behind it? */
 static bool is_ours(const struct symbol_mappings *mappings, size_t at)
 {
 	const struct symbol_mapping *mapping = &mappings->mapping[at];
@@ -88,7 +89,7 @@ static bool has_stack(const struct symbol_mapping *mapping, uint64_t pointer)
 	return pointer >= mapping->start && pointer < mapping->end;
 }
 
-/* Of a large mapping another part each time. */
+/* Looks at a mapping; at a large one only a part, another one each time. */
 static void look_at_mapping(struct scan *scan, const struct symbol_mapping *mapping)
 {
 	uint64_t start = mapping->start, length = mapping->end - start;
@@ -108,7 +109,7 @@ static void look_at_mapping(struct scan *scan, const struct symbol_mapping *mapp
 	look(scan, start, length, false);
 }
 
-/* Memory whose words are the process's alone, but for the thread's own stack. */
+/* Looks at writable private memory, except for the thread's own stack. */
 static void look_at_use(struct scan *scan, const struct symbol_mappings *mappings, bool of_files)
 {
 	for (size_t i = 0; i < mappings->count && scan->left; i++) {

@@ -53,9 +53,10 @@ uint64_t judge_stored_to(struct space *space, const struct tl_access *access)
 }
 
 /*
- * A function that calls others uses nothing below its stack pointer. One that calls none reaches
- * what it keeps there through rsp or rbp, whatever the index, or through an address in its frame
- * that it has formed, maybe in a part that lies elsewhere. `operand`: of the access.
+ * Is it certain that the access is to nothing that the function keeps below its own stack pointer?
+ * A function that calls others keeps nothing there. One that calls none reaches what it keeps there
+ * through rsp or rbp, or through an address in its frame that it has formed, maybe in a part of it
+ * that lies elsewhere (`divided`). `operand`: of the access.
  */
 static bool keeps_nothing(const struct code *code, bool divided, const struct insn_operand *operand)
 {
@@ -65,7 +66,8 @@ static bool keeps_nothing(const struct code *code, bool divided, const struct in
 	       !(code->frame_pointer && (operand->base == FP || operand->index == FP));
 }
 
-/* What the code around the access says: its own frame's memory, or an argument's. */
+/* Notes what the code around the access says: is its address made of the frame's, or of an
+ * argument? */
 static void describe_code(struct process *process, struct space *space,
 			  const struct tl_access *access, struct rules_use *use)
 {
@@ -78,7 +80,7 @@ static void describe_code(struct process *process, struct space *space,
 	unsigned operand;
 	size_t length;
 
-	/* One that calls others keeps nothing there, whatever its entries are. */
+	/* Certain whatever else leads into the function. */
 	use->keeps_nothing = code && code->calls;
 	if (!judge_operand(space, access, &insn, &operand))
 		return;
@@ -121,8 +123,8 @@ bool judge_verified(const struct process *process, struct space *space,
 	       rules_is_whole(frames, count, pointer, &base);
 }
 
-/* Does the function take addresses in its frame, or of what it was handed on the stack? True where
- * its code does not tell. */
+/* Does the function take addresses in its frame, or of arguments on the stack? True also where its
+ * code does not tell. */
 static bool takes_addresses(struct process *process, struct space *space,
 			    const struct tl_frame_place *frame, bool is_caller)
 {
@@ -134,8 +136,8 @@ static bool takes_addresses(struct process *process, struct space *space,
 	       functions_entries(process->functions, space, code, &entries) || entries.count;
 }
 
-/* May a local of a frame of the accessing thread be at the address? What a frame hands to the one
- * that it called lies in it, too. */
+/* May a local of a live frame of the accessing thread lie at the address? Arguments that a frame
+ * hands on by the stack lie in it, too. */
 static bool may_be_local(struct process *process, struct space *space,
 			 const struct tl_access *access)
 {
@@ -158,15 +160,16 @@ static void describe_own(struct process *process, struct space *space,
 	use->doubtful = frame->guessed && may_be_local(process, space, access);
 	use->pointer_known = true;
 	use->pointer = access->registers->general[SP];
-	/* Unwinding is dear: only where it can decide. */
+	/* Unwinding takes long, so it is done only where it can decide. */
 	if (use->address < use->pointer ||
 	    (use->argument_known && use->entry_known && use->argument < use->entry &&
 	     use->address < use->entry))
 		use->verified = judge_verified(process, space, access);
 }
 
-/* Between the accessing thread's stack pointer, less the red zone, and where its stack begins:
- * glibc keeps a thread's data at the top of its stack. */
+/* Does the address lie on the live part of the accessing thread's stack, between its stack pointer
+ * less the red zone and where its stack begins? glibc keeps a thread's data at the top of its
+ * stack. */
 static bool is_on_stack(const struct process *process, const struct tl_access *access)
 {
 	uint64_t pointer = access->registers->general[SP], base = access->registers->fs_base;
@@ -176,8 +179,8 @@ static bool is_on_stack(const struct process *process, const struct tl_access *a
 	return access->address >= pointer - RULES_RED_ZONE && access->address < base;
 }
 
-/* The stack of a thread that has ended is unmapped when the C library has enough of them, and other
- * memory comes there: without a guard, or with one elsewhere. */
+/* Is the memory still the stack that ended with its thread? The C library unmaps such stacks when
+ * it has enough of them. Other memory that comes there has no guard, or has it elsewhere. */
 static bool is_still_stack(struct space *space, const struct tl_access *access,
 			   const struct judge_frame *frame)
 {
@@ -189,10 +192,10 @@ static bool is_still_stack(struct space *space, const struct tl_access *access,
 }
 
 /*
- * The C library hands the stack of a thread that has ended on to a younger one, whose frame may be
- * at the same address. Its owner in a correct program keeps that frame until the accessing thread
- * has told it of the access. So it lives as long as the accessing thread is held, and only until
- * then its absence says that the access went to the frame that is gone.
+ * Is there no younger thread to which the C library has given the stack of the one that has ended?
+ * The access might go to a frame of that thread at the same address. In a correct program such a
+ * frame lives until the accessing thread has told its owner of the access, so it is there as long
+ * as the accessing thread is held. Therefore its absence proves something only until the hold ends.
  */
 static bool has_no_heir(struct space *space, const struct tl_access *access,
 			const struct judge_frame *frame)
@@ -256,7 +259,7 @@ void judge_use(struct stack *stack, struct process *process, const struct tl_acc
 
 	judge_describe(stack, process, access, frame, &use);
 	if (use.implicit || use.frame_based || use.guessed)
-		; /* hidden whatever else is so */
+		; /* hidden in any case, so nothing more is asked */
 	else if (is_own(space, access))
 		describe_own(process, space, access, frame, &use);
 	else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Puts together what the rules ask about an access. */
+/* Collects the facts about an access that the rules ask for (rules.h). */
 #ifndef STACK_JUDGE_H
 #define STACK_JUDGE_H
 
@@ -13,20 +13,20 @@ struct judge_frame {
 	bool result;	      /* the pointer is what its function returned */
 	bool guessed;	      /* foretold.guessed */
 	bool returned;	      /* the return was seen */
-	uint64_t made;	      /* when the frame was there: ns of CLOCK_MONOTONIC */
+	uint64_t made;	      /* a time at which the frame was there: CLOCK_MONOTONIC, ns */
 	uint64_t stack_start; /* of the stack that the C library made for the thread */
-	uint64_t held_until;  /* the accessing thread waits so long */
+	uint64_t held_until;  /* when the accessing thread's hold ends: CLOCK_MONOTONIC, ns */
 };
 
-/* `access`: of data, after it was made; or with `before` not made yet. */
+/* Judges an access to data; with access->before one that the thread is about to make. */
 void judge_use(struct stack *stack, struct process *process, const struct tl_access *access,
 	       const struct judge_frame *frame, struct rules_verdict *verdict);
 
-/* Do the frames of a thread that is held lead to where its own stack begins? */
+/* Do the frames of a held thread lead up to where its own stack begins? */
 bool judge_verified(const struct process *process, struct space *space,
 		    const struct tl_access *access);
 
-/* The same as judge_use() without a verdict: what would be asked. */
+/* The facts that judge_use() goes by, without a verdict. */
 void judge_describe(struct stack *stack, struct process *process, const struct tl_access *access,
 		    const struct judge_frame *frame, struct rules_use *use);
 

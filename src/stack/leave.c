@@ -9,11 +9,14 @@
 
 #include <string.h>
 
-#define REACH 65536		   /* bytes of frames that are gone, where the code does not tell */
-#define FOUND 32		   /* words that are chosen from */
-#define WINDOW (100 * MILLISECOND) /* for who loads the address from a word: doubled each time */
-#define TRIES 4			   /* of one word, in vain: then it has a turn … */
-#define AGAIN 8			   /* … of so many */
+/* Bytes that are taken to be gone, where the code does not tell the frame's size. */
+#define REACH 65536
+#define FOUND 32 /* words that one is chosen from */
+/* How long a word is watched for a load of the address: doubled each time. */
+#define WINDOW (100 * MILLISECOND)
+/* After so many looks at a word in vain only one in AGAIN of its turns is taken. */
+#define TRIES 4
+#define AGAIN 8
 
 static struct holder_tried *tried_of(struct process *process, uint64_t address)
 {

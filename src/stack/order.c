@@ -5,12 +5,12 @@
 
 #include <string.h>
 
-#define STEPS 96    /* of one function that are put in order */
+#define STEPS 96    /* of one function, which are put in order */
 #define VISITED 256 /* functions, in all */
 #define DEEP 24	    /* calls */
-#define AHEAD 32    /* items, before those are taken that were met least */
+#define AHEAD 32    /* items that are found, of which those are taken that were met least */
 
-/* Of a function: a site, or a call. */
+/* A site or a call in a function's code. */
 struct step {
 	uint32_t at;
 	struct site *site;
@@ -73,7 +73,7 @@ static void insert(struct step *steps, unsigned *count, struct step step)
 	++*count;
 }
 
-/* In [from, to) bytes of its code, in order. */
+/* Lists the steps in the bytes [from, to) of its code, in order. */
 static unsigned steps_of(struct walk *walk, const struct code *code, uint32_t from, uint32_t to,
 			 struct step *steps)
 {
@@ -123,7 +123,8 @@ static void follow(struct walk *walk, const struct code *code, uint32_t from, ui
 	}
 }
 
-/* Ahead of each frame's place; then what lies behind it, which loops come to again. */
+/* Adds what lies ahead of each frame's place or, with `behind`, what lies before it, where loops
+ * come again. */
 static void follow_frames(struct walk *walk, const uint64_t *pcs, unsigned count, bool behind)
 {
 	for (unsigned i = 0; i < count && walk->found < AHEAD; i++) {
@@ -170,7 +171,7 @@ unsigned order_next(struct functions *functions, struct space *space, const uint
 
 	follow_frames(&walk, pcs, count, false);
 	follow_frames(&walk, pcs, count, true);
-	/* What is called through pointers alone. */
+	/* Functions that are only called through pointers. */
 	for (unsigned i = 0; i < victims && walk.found < AHEAD; i++)
 		if (!victim[i].met)
 			add(&walk, (struct order_item){.victim = &victim[i]});

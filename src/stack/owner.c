@@ -62,8 +62,9 @@ bool owner_has_data(struct space *space, uint64_t fs_base)
 	       word == fs_base;
 }
 
-/* [start, end): the mapping that its stack pointer is in. Accepted: where a C library does not say
- * where a thread's own data is, nothing is known of a stack but the first thread's. */
+/* Do the sleeping thread's frames lead up to where its own stack begins? [start, end): the mapping
+ * that its stack pointer is in. Accepted: where a C library does not show where a thread's own data
+ * is, this is true of the first thread's stack at most. */
 static bool verify(struct space *space, pid_t pid, pid_t tid, const struct thread_sleep *sleep,
 		   uint64_t start, uint64_t end, uint64_t main_start)
 {
@@ -82,7 +83,7 @@ static bool verify(struct space *space, pid_t pid, pid_t tid, const struct threa
 	for (size_t i = 0; i < count; i++)
 		places[i] = (struct tl_frame_place){.pc = frames[i].pc,
 						    .cfa = frames[i].has_cfa ? frames[i].cfa : 0};
-	/* The outermost frame may have no end: it has no caller. */
+	/* The outermost frame has no caller, and may have no frame address. */
 	while (count > 1 && !places[count - 1].cfa)
 		count--;
 	return rules_is_whole(places, (int)count, sleep->stack_pointer, &base);

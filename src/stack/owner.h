@@ -21,7 +21,7 @@ struct owner {
 #define OWNER_THREADS 1024
 bool owner_find_asleep(struct space *space, pid_t pid, uint64_t address, pid_t except,
 		       uint64_t main_start, struct owner *owner);
-/* It has not moved since. */
+/* Does it still sleep there? */
 bool owner_still(pid_t pid, const struct owner *owner);
 /* How many threads it has; 0: not known. */
 unsigned owner_threads(pid_t pid);
@@ -29,8 +29,9 @@ bool owner_exists(pid_t pid, pid_t tid);
 /* Does a thread's own data lie at `fs_base`, as the ABI for thread-local storage has it? Its first
  * word is its own address (ELF Handling For Thread-Local Storage, 3.4.6, x86-64). */
 bool owner_has_data(struct space *space, uint64_t fs_base);
-/* Has the process threads that began later, ns of CLOCK_MONOTONIC, or just before? The C library
- * hands stacks of threads that have ended on to them. True where it is not known. */
+/* Has the process a thread that began after `time` (CLOCK_MONOTONIC, ns), or just before? The C
+ * library may have given it the stack of a thread that had ended. True also where that is not
+ * known. */
 bool owner_began_since(pid_t pid, uint64_t time);
 
 #endif

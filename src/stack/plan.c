@@ -13,10 +13,10 @@
 
 #define WORD 8
 #define ITEMS 16
-#define COURSE 4 /* of these, what the thread that is held comes to first */
+#define COURSE 4 /* of these, how many come from the held thread's course (course.h) */
 #define WAITING (1u << STAGE_SITE | 1u << STAGE_READY)
 
-/* Nobody has come by yet. */
+/* Does the task still wait for a thread to come by? */
 static bool is_waiting(const struct task *task)
 {
 	return task->armed && !(task->armed & ~WAITING);
@@ -27,7 +27,7 @@ static bool is_of(const struct task *task, const struct order_item *item)
 	return item->site ? task->site == item->site : task->victim == item->victim;
 }
 
-/* Watches on what threads have come to. */
+/* How many watches are on frames and addresses that threads have come to. */
 static unsigned busy(const struct stack *stack, const struct process *process)
 {
 	unsigned used = 0;
@@ -54,8 +54,8 @@ static struct task *waiting_at(struct stack *stack, const struct process *proces
 	return NULL;
 }
 
-/* Bytes of a frame, from the lowest one whose address is taken on: the more there are, the more
- * likely they are an array. */
+/* Bytes of the frame from the lowest one whose address is taken: the more there are, the likelier
+ * there is an array to be overrun. */
 static uint64_t exposed(const struct task *task)
 {
 	if (!task->victim || task->victim->code->moves_freely)
@@ -63,8 +63,8 @@ static uint64_t exposed(const struct task *task)
 	return (uint64_t) - (int64_t)task->victim->code->lowest_taken;
 }
 
-/* Of what threads have come to: the frame that has the least to be overrun, and of equal ones that
- * which was come to first. */
+/* Ends one of the watches on what threads have come to: of the frame with the fewest such bytes,
+ * and of equal ones that which is the oldest. */
 static void give_up_least(struct stack *stack, const struct process *process)
 {
 	struct task *least = NULL;
@@ -90,7 +90,7 @@ static bool is_live(const struct task *task, const struct tl_frame_place *frames
 	return false;
 }
 
-/* Guarded frames of the thread that it has returned from since. */
+/* Ends the watches on frames from which the thread has returned since. */
 static void give_up_gone(struct stack *stack, const struct tl_access *access,
 			 const struct tl_frame_place *frames, int count)
 {
@@ -113,7 +113,7 @@ static bool is_among(const struct order_item *item, const struct order_item *con
 	return false;
 }
 
-/* The first `room` items are waited at and nothing else is. */
+/* Makes the first `room` items those that are waited at, and no others. */
 static void replace(struct stack *stack, struct process *process, const struct order_item *items,
 		    unsigned count, unsigned room)
 {
@@ -154,7 +154,7 @@ static void note_nothing(void *context, const struct insn_forward_access *access
 	(void)access;
 }
 
-/* A thread that is held, and where it goes on, its own place first. There is room for one more. */
+/* A held thread, and the places where it goes on, its own pc first. `pcs` has room for one more. */
 struct held {
 	const struct tl_registers *registers; /* NULL: there is none */
 	uint64_t *pcs;
@@ -173,8 +173,9 @@ static void plan(struct stack *stack, struct process *process, struct held held)
 	if (!space || slots < 2)
 		return;
 	used = busy(stack, process);
-	/* One waits ahead. One stays free, for what is watched when a thread comes there: it is
-	 * held only as long as that needs no slot of its own. */
+	/* Two slots are needed: one that waits ahead, and one that is free for what is watched when
+	 * a thread comes there, since a thread stays held only until its slot is needed for
+	 * something else. */
 	while (used + 2 > slots) {
 		give_up_least(stack, process);
 		if (busy(stack, process) == used)
@@ -182,8 +183,8 @@ static void plan(struct stack *stack, struct process *process, struct held held)
 		used = busy(stack, process);
 	}
 	process->plans++;
-	/* What is called from elsewhere than the program, before main() or behind it, leads
-	 * nowhere: then what comes after the entry point does. */
+	/* A thread whose frames are none of the program's, as before and after main(), has nothing
+	 * ahead of it: then what comes after the entry point is taken. */
 	if (held.registers && held.count >= held.returns)
 		found = course_next(process->functions, space, held.registers,
 				    held.pcs + held.returns, held.count - held.returns, items,
@@ -191,7 +192,8 @@ static void plan(struct stack *stack, struct process *process, struct held held)
 	if (given_up)
 		stack->services->count(stack->host, given_up, 1);
 	held.pcs[held.count++] =
-		process->entry + 1; /* as a return address, which is behind its call */
+		process->entry +
+		1; /* looked at like a return address, which lies behind its call */
 	found += order_next(process->functions, space, held.pcs, held.count, items + found,
 			    ITEMS - found);
 	replace(stack, process, items, found, slots - used - 1);
@@ -207,7 +209,8 @@ void plan_begin(struct stack *stack, struct process *process, uint64_t entry)
 	plan(stack, process, (struct held){.pcs = pcs, .count = 1});
 }
 
-/* Where the thread goes next, if a register or memory says that; else 0. */
+/* Where the instruction at which the thread is held leads, if a register or memory says so; else 0.
+ */
 static uint64_t goes_to(struct space *space, const struct tl_access *access)
 {
 	struct insn_forward forward = {.pc = access->registers->pc,

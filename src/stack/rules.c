@@ -4,8 +4,9 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Of the outermost frame from where the stack begins. The kernel's start of the program pushes
- * three words and aligns; behind a thread's first frame lie its static thread-local variables. */
+/* How far the outermost frame may lie from where the stack begins, in bytes. The program's start
+ * pushes three words below what the kernel has set up, and aligns; between a thread's first frame
+ * and its data lie its static thread-local variables. */
 #define MAIN_DISTANCE 256
 #define THREAD_DISTANCE RULES_THREAD_DATA
 
@@ -39,11 +40,11 @@ static bool begins_in(uint64_t beginning, const struct rules_base *base)
 }
 
 /*
- * A frame's end lies above that of the frame it called. Where it does not, the thread went to
- * another stack: an alternate one for signals, a coroutine's. Such a stack may lie in a frame of
- * the thread's own, so that what is below the stack pointer is in use; only frames that lead to
- * the very beginning tell. It may also lie below the thread's own, in a heap or in static memory:
- * so the beginning must lie in the mapping that the stack pointer is in.
+ * Each frame must end above the frame that it has called; where one does not, the thread has
+ * changed stacks on the way (an alternate signal stack, a coroutine). Such a stack may lie in a
+ * frame of the thread's own stack, so that memory below the stack pointer is in use: so the frames
+ * must lead all the way to the beginning. It may also lie below the thread's own stack, in a heap
+ * or in static memory: so the beginning must be in the mapping that the stack pointer is in.
  */
 bool rules_is_whole(const struct tl_frame_place *frames, int count, uint64_t pointer,
 		    const struct rules_base *base)
@@ -60,39 +61,40 @@ bool rules_is_whole(const struct tl_frame_place *frames, int count, uint64_t poi
 	if (base->main)
 		return base->start && end + MAIN_DISTANCE >= base->start &&
 		       end <= base->start + MAIN_DISTANCE;
-	/* A runtime with stacks of its own (Go's) has FS point into its heap, where the stack of
-	 * any coroutine may lie just below. */
+	/* In a runtime with stacks of its own (Go's) fs points into its heap, and a coroutine's
+	 * stack may lie just below that. */
 	if (!base->has_data)
 		return false;
-	/* A stack that the program chose, or one without a guard beside another, is one mapping
-	 * with what lies below: other threads' stacks, a heap. Accepted: guards that no mapping
-	 * shows (MADV_GUARD_INSTALL) count as none, so that what is found there is fewer; and a
-	 * stack from malloc() in an arena that lies above unused memory counts as guarded. */
+	/* Without a guard the stack is one mapping with what lies below it: other threads' stacks,
+	 * or a heap. Accepted: guards that no mapping shows (MADV_GUARD_INSTALL) count as none,
+	 * which loses findings; a stack from malloc(), in an arena above unused memory, counts as
+	 * guarded. */
 	return base->guarded && end <= base->fs_base && base->fs_base - end <= THREAD_DISTANCE;
 }
 
 /* ------------------------------------------------------------------------------------------- */
 /* Use after return */
 
-/* What a frame's own code does when memory of a frame that is gone is used anew. */
+/* The rule that hides the access, if it is what code does as it uses a gone frame's memory for a
+ * new one; else NULL. */
 static const char *hiding_use(const struct rules_use *use)
 {
 	if (use->guessed)
 		return "hidden-guessed";
 	if (use->implicit)
 		return "hidden-call-stack";
-	/* Locals of a new frame, and the saving of registers below the stack pointer that some
-	 * prologues begin with. */
+	/* Locals of a new frame; also registers that some prologues save below the stack pointer
+	 * before they move it. */
 	if (use->frame_based)
 		return "hidden-own-frame";
-	/* Stacks are handed on, by the C library or by the program: the memory is a live frame's of
-	 * the thread that has it now. */
+	/* The C library or the program has given the stack to another thread: the memory is a live
+	 * frame's of that one. */
 	if (use->inherited)
 		return "hidden-new-owner";
-	/* Another thread starts or ends on a stack that the C library hands on. */
+	/* Another thread begins or ends on a stack that the C library has given to it. */
 	if (use->library)
 		return "hidden-library";
-	/* Routines that take turns on one stack keep where their frames go back to. */
+	/* Routines that take turns on one stack copy their frames back (copied.h). */
 	if (use->copied == COPIED_STACK)
 		return "hidden-copied-stack";
 	if (use->copied == COPIED_UNKNOWN)
@@ -100,22 +102,25 @@ static const char *hiding_use(const struct rules_use *use)
 	return NULL;
 }
 
-/* Below the stack pointer of the owner, by more than a leaf function may use there. */
+/* Is the address below the owner's stack pointer by more than the red zone, which a leaf function
+ * may use? */
 static bool is_below(const struct rules_use *use)
 {
 	return use->verified && use->pointer_known && rules_is_below(use->address, use->pointer);
 }
 
-/* Less than that below it: compilers keep nothing there in functions that call others, and what a
- * leaf function keeps there it reaches through the stack pointer unless it takes its address. */
+/* Is it in the red zone, in a function that keeps nothing there which a pointer leads to? Compilers
+ * keep nothing there in functions that call others, and a leaf function reaches what it keeps there
+ * through the stack pointer unless it takes its address. */
 static bool is_just_below(const struct rules_use *use)
 {
 	return use->own && use->verified && use->pointer_known && use->keeps_nothing &&
 	       use->address < use->pointer && !is_below(use);
 }
 
-/* The function got the pointer as an argument, and it pointed below the stack pointer then: nothing
- * of a frame that was there at its entry, nor of its own, which came later. */
+/* Did the function get the pointer as an argument that pointed below the stack pointer at its
+ * entry? Then it leads to no frame that was live at its entry, nor to its own frame, which came
+ * later. */
 static bool is_argument(const struct rules_use *use)
 {
 	return use->own && use->verified && use->entry_known && use->argument_known &&
@@ -124,8 +129,9 @@ static bool is_argument(const struct rules_use *use)
 
 static void weigh_use(const struct rules_use *use, struct rules_verdict *verdict)
 {
-	/* Where the thread has not gone the way that was foretold, as where it looks for a name in
-	 * a table that has such a pointer for another one, the pointer may be one to a local. */
+	/* A thread that has not gone the foretold way may use another pointer, one to a local: so
+	 * it is where it looks for a name in a table, and such a pointer stands there for another
+	 * name. */
 	const bool kept = use->kept && !use->doubtful, result = use->result && !use->doubtful;
 
 	if (use->ended && (kept || use->seen_returning))
@@ -161,7 +167,7 @@ void rules_judge_use(const struct rules_use *use, struct rules_verdict *verdict)
 		return;
 	}
 	weigh_use(use, verdict);
-	/* A pointer to a local of a new frame looks the same. */
+	/* A pointer to a local of a new frame at the same address would look the same. */
 	if (!verdict->certainty)
 		hide(verdict, use->pointer_known ? "hidden-live-frame" : "hidden-owner-runs");
 }
@@ -173,18 +179,19 @@ static const char *hiding_overwrite(const struct rules_overwrite *overwrite)
 {
 	if (overwrite->guessed)
 		return "hidden-guessed";
-	/* The frame is gone, and its memory another's. */
+	/* The frame is gone, and its memory belongs to another one. */
 	if (overwrite->implicit)
 		return "hidden-call-stack";
 	if (overwrite->prologue)
 		return "hidden-prologue";
 	if (!overwrite->live)
 		return "hidden-frame-gone";
-	/* Exceptions and longjmp() leave frames by writing where the thread goes on. */
+	/* Exceptions and longjmp() write to a frame where the thread is to go on. */
 	if (overwrite->library)
 		return "hidden-library";
-	/* Another routine's frames come back to where they were; those that were there are copied
-	 * elsewhere. One of the same function may be at the same place. */
+	/* Another routine's frames are copied back, after those that were there were copied away
+	 * (copied.h). A frame of the same function may then stand at the same place, so the frame
+	 * seems live. */
 	if (overwrite->copied == COPIED_STACK)
 		return "hidden-copied-stack";
 	if (overwrite->copied == COPIED_UNKNOWN)

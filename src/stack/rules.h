@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is hidden, and how sure the rest is: pure functions, one place for every such decision. */
+/* Every rule that hides an access, and how certain the rest is. Pure functions; no other file
+ * decides either. */
 #ifndef STACK_RULES_H
 #define STACK_RULES_H
 
@@ -7,16 +8,18 @@
 #include <stdint.h>
 #include <trapline/tool.h>
 
-#define RULES_THREAD_DATA 16384 /* bytes behind a thread's first frame, at most */
+#define RULES_THREAD_DATA                                                                    \
+	16384		   /* bytes between a thread's first frame and its own data, at most \
+			    */
 #define RULES_RED_ZONE 128 /* bytes below its stack pointer that a leaf function may use (ABI) */
 #define RULES_EVIDENCE 4
 
-/* What a write puts there, which is made by a copy. */
+/* What is written, where a copy of memory makes the write. */
 enum copied {
 	COPIED_OTHER,
 	COPIED_STACK,
-	/* By now the source may have other contents than those that were copied: its thread, which
-	 * was not held any more when it was read, runs on and may have filled it anew. */
+	/* The source was read when the writing thread was not held any more, and may have been
+	   filled anew by then. */
 	COPIED_UNKNOWN
 };
 
@@ -30,15 +33,15 @@ struct rules_use {
 	bool library;	    /* code of the C library that runs when a thread begins or ends */
 	enum copied copied; /* is what is written frames? copied_what() */
 	/* The stack's owner, at the time of the access. */
-	bool own;	    /* it makes the access itself */
-	bool pointer_known; /* its stack pointer is */
+	bool own;	    /* the owner itself makes the access */
+	bool pointer_known; /* its stack pointer is known: `pointer` */
 	uint64_t pointer;
-	bool verified;	/* its frames lead to the beginning of a thread's own stack */
+	bool verified;	/* its frames lead up to the beginning of its own stack */
 	bool ended;	/* the thread is gone */
 	bool inherited; /* the address lies in the stack that the accessing thread has now */
-	/* The function that makes the access, where it is followed. */
-	/* It keeps nothing below its stack pointer that a pointer leads to: it calls others, or it
-	 * takes no address in its frame. */
+	/* The function that makes the access, where its code is known. */
+	/* No pointer leads to what it keeps below its stack pointer: it calls others and keeps
+	 * nothing there, or it takes no address in its frame. */
 	bool keeps_nothing;
 	bool entry_known;
 	uint64_t entry;	     /* the stack pointer at its entry */
@@ -47,20 +50,22 @@ struct rules_use {
 	/* Where the pointer came from. */
 	bool kept;   /* memory that has held it since its frame returned */
 	bool result; /* what the frame's function returned, and nothing else: foretold */
-	/* Or from elsewhere: the way from there to the access was guessed, and a local of a frame
-	 * that is there may have the address. */
+	/* The way from there to the access was guessed, so the pointer may also be one to a local
+	 * of a live frame at that address. */
 	bool doubtful;
-	bool seen_returning; /* the return of the frame was seen, and nothing is known since */
+	bool seen_returning; /* the frame was seen returning; where the pointer came from is not
+				known */
 };
 
-/* A write to a slot of a live frame that its function's entry alone writes. */
+/* A write to a slot of a live frame that only its function's prologue writes. */
 struct rules_overwrite {
 	bool guessed;
-	bool implicit;	 /* push or call */
-	bool prologue;	 /* the very instruction that sets the slot */
-	bool same_value; /* nothing changed */
-	bool live;	 /* the frame was there at the time of the access, by its unwinding */
-	bool library; /* code that changes return addresses for a living: the unwinder, longjmp */
+	bool implicit;	    /* push or call */
+	bool prologue;	    /* the very instruction that sets the slot */
+	bool same_value;    /* the slot holds what it held before */
+	bool live;	    /* unwinding shows that the frame was there at the time of the access */
+	bool library;	    /* code whose purpose it is to change return addresses: the unwinder,
+			       longjmp() */
 	enum copied copied; /* is what is written frames? copied_what() */
 };
 
@@ -75,8 +80,8 @@ struct rules_verdict {
 void rules_judge_use(const struct rules_use *use, struct rules_verdict *verdict);
 void rules_judge_overwrite(const struct rules_overwrite *overwrite, struct rules_verdict *verdict);
 
-/* Is it worth asking for a stack, an access of a thread to its own stack by these registers alone?
- */
+/* Does a thread's access to its own stack lie below its stack pointer, by these registers alone, so
+ * that its frames are worth unwinding? */
 bool rules_is_below(uint64_t address, uint64_t pointer);
 
 /* Do the frames lead from the stack pointer up to where the thread's stack begins, without a change

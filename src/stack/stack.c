@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Use after return and overwritten frames, in three ways that share the slots: instructions that a
+ * The callbacks, and which question is asked next. Three kinds share the slots: instructions that a
  * sample made suspect (suspect.c), addresses of locals that leave their frames (use.c), and slots
- * of live frames (guard.c). All that is reported was seen at a hit, with its registers and stack.
+ * of live frames (guard.c).
  */
 #include "stack/stack.h"
 
@@ -22,8 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A function is looked at in 20 to 50 µs; at 50 ticks a second a few each keep to half a percent of
- * a CPU until all are known. */
+/* To look at a function takes 20 to 50 µs; at 50 ticks a second this takes half a percent to one
+ * and a half of a CPU until all functions are known. */
 #define FUNCTIONS_A_TICK 6
 #define SLOTS 4
 #define BEGIN_MOST (500 * MILLISECOND) /* that a process waits, until its functions are known */
@@ -69,7 +69,8 @@ static void on_process_ended(void *state, pid_t pid)
 	*process = (struct process){0};
 }
 
-/* Not as it begins: a process that ends at once costs nothing so. */
+/* Makes the process's entry point known. Not done as it begins, so that a process that ends at once
+ * costs nothing. */
 static void see_process(struct stack *stack, struct process *process, struct space *space)
 {
 	uint64_t entry = process_entry_point(process->pid);
@@ -100,13 +101,13 @@ static void on_sample(void *state, const struct tl_access *access)
 	suspect_sample(stack, process, access);
 }
 
-/* One new question. False: there is none now. */
+/* Asks one new question. False: there is none now. */
 static bool begin(struct stack *stack, struct process *process)
 {
 	uint64_t now = clock_now();
 
-	/* What is not asked for would be placed beyond the budget, and in the slot for a frame's
-	 * far end. */
+	/* The user named a function: any other question would cost more than the budget, and take
+	 * the slot for the far end of that function's frames. */
 	if (process->wanted)
 		return guard_begin(stack, process, now);
 	if (suspect_begin(stack, process))
@@ -124,7 +125,8 @@ static void begin_all(struct stack *stack, struct process *process)
 			return;
 }
 
-/* The program waits meanwhile: what the user asked for is watched from its first instruction on. */
+/* Watches the function that the user named from the program's first instruction on: the program
+ * waits meanwhile. */
 static void begin_wanted(struct stack *stack, struct process *process)
 {
 	struct space *space = stack_space(stack, process->pid);
@@ -135,7 +137,7 @@ static void begin_wanted(struct stack *stack, struct process *process)
 	begin_all(stack, process);
 }
 
-/* The program waits meanwhile: what it comes to first is watched from its first instruction on. */
+/* Watches what the program comes to first, with --all: the program waits meanwhile. */
 static void begin_ahead(struct stack *stack, struct process *process)
 {
 	struct space *space = stack_space(stack, process->pid);

@@ -14,7 +14,7 @@
 #define WINDOW (300 * MILLISECOND)
 #define HOLD (3 * MILLISECOND)
 #define HITS 8
-#define LOOKS 6 /* at an instruction that turned out to be none */
+#define LOOKS 6 /* at an instruction, until it is taken to be harmless */
 
 static struct suspect *find(struct process *process, uint64_t pc)
 {
@@ -35,8 +35,8 @@ static struct suspect *find(struct process *process, uint64_t pc)
 	return least;
 }
 
-/* On its own stack, and lower than a leaf function may go. Registers are of some instructions
- * earlier: a push may lie between, which makes the pointer lower still. */
+/* Is the access on the thread's own stack and below the red zone? A sample's registers may be some
+ * instructions old, and pushes in between only make the stack pointer lower still.  */
 static bool is_below(struct space *space, const struct tl_access *access)
 {
 	uint64_t pointer = access->registers->general[SP], start, end;
@@ -56,7 +56,7 @@ static void note_area(struct space *space, struct process *process, const struct
 		area->tid = access->tid;
 }
 
-/* On the stack of another thread, which sleeps higher up. */
+/* Is it on the stack of another thread, which sleeps with its stack pointer above? */
 static bool is_below_other(const struct process *process, const struct tl_access *access)
 {
 	struct thread_sleep sleep;
@@ -73,7 +73,9 @@ static bool is_below_other(const struct process *process, const struct tl_access
 	return false;
 }
 
-/* In a frame of its own, or just below: what the code says is asked then. */
+/* Is the access to a frame that is gone, by what the code says? It is where it goes below the stack
+ * pointer in a function that keeps nothing there, or through an argument that pointed below the
+ * stack pointer at the function's entry. */
 static bool is_argument(struct stack *stack, struct process *process,
 			const struct tl_access *access)
 {

@@ -6,7 +6,8 @@
 
 #define STAGE_BITS 4
 #define TASK_BITS 8
-#define PLANS_ANYWAY 1000 /* of a process, whatever they cost; then the budget tells */
+/* Plans that are made for a process whatever they cost; after that the budget counts. */
+#define PLANS_ANYWAY 1000
 
 _Static_assert(STAGES <= 1 << STAGE_BITS, "a stage fits its bits of a cookie");
 _Static_assert(TASKS <= 1 << TASK_BITS, "a task fits its bits of a cookie");
@@ -24,7 +25,8 @@ struct space *stack_space(struct stack *stack, pid_t pid)
 	return tool_space(stack->host, pid);
 }
 
-/* With one for who loads a dangling address, who must not find all slots taken. */
+/* Slots that the task takes, and one more where it waits for a load of a dangling address: a thread
+ * that comes then needs one at once. */
 static unsigned slots_of(const struct task *task)
 {
 	unsigned used = (unsigned)__builtin_popcount(task->armed);
@@ -40,7 +42,7 @@ bool stack_has_slot(struct stack *stack, const struct process *process)
 	for (unsigned i = 0; i < TASKS; i++)
 		if (stack->task[i].process == process)
 			used += slots_of(&stack->task[i]);
-	/* One stays free, for the second watch that a question may take. */
+	/* One slot stays free for the second watch that a question may take. */
 	return used == 0 ? slots > 0 : used + 1 < slots;
 }
 

@@ -10,7 +10,7 @@
 
 #define TEXT 2048
 #define NAME 256
-#define WORDS_BELOW 64 /* of a slot, where the array is looked for that ran out */
+#define WORDS_BELOW 64 /* below a slot, in which the array is looked for that was overrun */
 #define WORD 8
 
 static const char *function_name(struct stack *stack, pid_t pid, uint64_t pc, char *to, size_t size)
@@ -62,7 +62,7 @@ static void describe_frame(struct stack *stack, const struct task *task, uint64_
 	}
 	function_name(stack, task->process->pid, task->frame_pc - task->frame_is_caller, function,
 		      NAME);
-	/* The pointer may be into the middle, the access behind the end. */
+	/* The pointer may lead into the middle of the variable, and the access behind its end. */
 	if (!space || frame_variable(space, task, task->end, address, variable))
 		return;
 	if (!frame_variable(space, task, task->end, task->address, variable))
@@ -158,14 +158,15 @@ void tell_use(struct stack *stack, const struct tl_access *access, const struct 
 /* ------------------------------------------------------------------------------------------- */
 /* Overwritten slots */
 
-/* An element or a member has a path that goes on behind the variable's name. */
+/* Is the variable an array or a structure? Then the path to what is at the address goes on behind
+ * its name. */
 static bool is_aggregate(const struct symbol_variable *variable)
 {
 	return variable->path && strcmp(variable->path, variable->name) != 0;
 }
 
-/* The array or structure below the slot, where what was written beyond it begins; where there is
- * none, the variable that is nearest. */
+/* Finds the array or structure below the slot, from which a write has probably run on; where there
+ * is none, the nearest variable. */
 static bool array_below(struct stack *stack, const struct task *task, const struct frame_slot *slot,
 			struct symbol_variable *variable)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is told of a finding: its sentence, the frame, the variable, and when it was gone. */
+/* A finding in words: what was done, to which variable of which frame, and when that was gone. */
 #ifndef STACK_TELL_H
 #define STACK_TELL_H
 

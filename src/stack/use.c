@@ -18,8 +18,9 @@
 #define WORD 8
 
 #define HOLD (3 * MILLISECOND) /* at most: until the hit was looked at */
-/* How long a site is watched for somebody to come by, and its frame for its return. */
-/* First one after the other, briefly: what is called all the time is met so. */
+/* How long a site is watched. At first that is brief, which is enough for code that runs all the
+ * time.
+ */
 #define SITE_WINDOW_FIRST (10 * MILLISECOND)
 #define SITE_DOUBLINGS 3
 #define SITE_WINDOW (40 * MILLISECOND)
@@ -28,25 +29,25 @@
 #define LANDING_HITS 32 /* setjmp() itself returns there, too */
 #define RETURN_WINDOW (1000 * MILLISECOND)
 #define RETURN_HITS 64 /* other calls that return to the same place: recursion */
-/* An address that is dangling is rare in a correct program: somebody may come for it late. */
+/* For a load of a dangling address; it may come late, since such addresses are rare. */
 #define HOLDER_WINDOW (2000 * MILLISECOND)
 #define HOLDER_HITS 512
-#define LOADS_MOST 16 /* of an address that is dangling, without a use that is foretold */
-#define OTHERS_MOST 8 /* stores there by others than the site, one behind the other */
-#define OBJECT_WINDOW (100 * MILLISECOND) /* of who has just loaded the address */
+#define LOADS_MOST 16 /* loads from there without a foretold use: then it is given up */
+#define OTHERS_MOST 8 /* stores there in a row by others than the site: the same */
+#define OBJECT_WINDOW (100 * MILLISECOND) /* for a use by who has just loaded the address */
 #define OBJECT_HITS 16
-#define OPEN_WINDOW (100 * MILLISECOND) /* of an address that is in registers only */
+#define OPEN_WINDOW (100 * MILLISECOND) /* the same for an address that is in registers only */
 #define OPEN_HITS 24
-/* A site that came to nothing so often waits so long until the next look: doubled each time. */
+/* The pause before the next look at a site is doubled for each look in a row that came to nothing,
+ * so often at most: PAUSES_LEAVE times where no address is known to leave the frame. */
 #define PAUSE (2 * MILLISECOND)
 #define PAUSES 9
-#define PAUSES_LEAVE 11			/* where no address is known to leave its frame */
-#define PAUSE_TOLD (1000 * MILLISECOND) /* a use was told: others may follow, at no hurry */
+#define PAUSES_LEAVE 11
+#define PAUSE_TOLD (1000 * MILLISECOND) /* added where a use was told: others are less urgent */
 #define STACK_REACH (8ull << 20) /* bytes above the stack pointer that may be its own stack */
 #define FRAME_REACH 65536 /* bytes below it that a frame that has just returned may have had */
-#define CALLERS_SEEN 8	  /* frames from where a site was met up */
-#define UNKEPT_EVERY \
-	4 /* of the frames whose address is nowhere any more one in so many is watched */
+#define CALLERS_SEEN 8	  /* callers of a site whose functions are noted as in use */
+#define UNKEPT_EVERY 4 /* of frames whose address is in no known word one in so many is watched */
 
 static void rest(struct task *task, bool idle)
 {
@@ -110,7 +111,7 @@ static bool read_word(struct stack *stack, pid_t pid, uint64_t address, uint64_t
 	       sizeof(*word);
 }
 
-/* Watches the local itself: in its thread, or in that which has the address now. */
+/* Watches the local itself, in thread `tid` (0: any). */
 static bool watch_object(struct stack *stack, struct task *task, pid_t tid, uint64_t address,
 			 bool open)
 {
@@ -125,7 +126,7 @@ static bool watch_object(struct stack *stack, struct task *task, pid_t tid, uint
 	return task_arm(stack, task, STAGE_OBJECT, &watch) == 0;
 }
 
-/* Where a use of it is foretold, that. */
+/* Watches for the foretold use at its instruction, else at the memory. */
 static bool watch_use(struct stack *stack, struct task *task, bool open)
 {
 	if (task->foretold && expect_begin(stack, task, task->reader))
@@ -175,7 +176,7 @@ static void see_escape(struct stack *stack, struct task *task, const struct tl_a
 /* ------------------------------------------------------------------------------------------- */
 /* The frame is gone */
 
-/* Its address is nowhere that is known: registers may have it, or a thread's stack. */
+/* The address is in no known word; registers or a thread's stack may still hold it. */
 static void watch_unkept(struct stack *stack, struct task *task)
 {
 	bool turn = task->site->kind == SITE_THREAD || task->site->looks % UNKEPT_EVERY == 0;
@@ -184,7 +185,8 @@ static void watch_unkept(struct stack *stack, struct task *task)
 		end(stack, task, true);
 }
 
-/* Nobody knows by which instruction the address came there. */
+/* Was the holder found by searching memory, so that it is not known which instruction stored the
+ * address? */
 static bool was_searched(const struct task *task)
 {
 	return task->site->kind == SITE_LEAVE || task->site->kind == SITE_LANDING ||
@@ -203,14 +205,15 @@ static bool arm_holder(struct stack *stack, struct task *task)
 	return task->armed >> STAGE_HOLDER & 1 || !task_arm(stack, task, STAGE_HOLDER, &watch);
 }
 
-/* `ended`: the frame's thread is gone; else it is held, unless it was released meanwhile. */
+/* Watches the word that holds the dangling address. `ended`: the frame's thread has ended; else it
+ * was held as this began. */
 static void watch_holder(struct stack *stack, struct task *task, bool ended)
 {
 	uint64_t word;
 
-	/* Read once more: what was written before the watch was armed is not told by it. A thread
-	 * that is held no longer may have called again, and stored the same address for a frame
-	 * that is there. */
+	/* The word is read once more, since a store before the watch was armed is not told. A
+	 * thread that is no longer held may have called the function again, and have stored the
+	 * same address for a live frame. */
 	if (!arm_holder(stack, task) ||
 	    !read_word(stack, task->process->pid, task->holder, &word) || word != task->address ||
 	    (!ended && !stack->services->held(stack->host))) {
@@ -231,14 +234,15 @@ static void see_gone(struct stack *stack, struct task *task, bool ended)
 		watch_holder(stack, task, ended);
 	else if (!(task->armed >> STAGE_HOLDER & 1))
 		watch_unkept(stack, task);
-	/* Else it is looked on: the site may come again. */
+	/* Else the word stays watched: the site may store there again. */
 }
 
 static void hit_return(struct stack *stack, struct task *task, const struct tl_access *access)
 {
 	struct tl_frame_place frames[TASK_FRAMES];
 
-	/* Another call of the same function, deeper down or on another stack. */
+	/* Another call of the same function has returned there, from deeper down or on another
+	 * stack. */
 	if (access->registers->general[SP] != task->end)
 		return;
 	task_disarm(stack, task, STAGE_RETURN);
@@ -251,7 +255,7 @@ static void hit_return(struct stack *stack, struct task *task, const struct tl_a
 	see_gone(stack, task, false);
 }
 
-/* Frames that are seen to be gone since the thread has landed above them. */
+/* Goes on with the tasks whose frames are gone, since the thread has landed above them. */
 static void see_left(struct stack *stack, const struct tl_access *access)
 {
 	const uint64_t pointer = access->registers->general[SP];
@@ -272,7 +276,8 @@ static void see_left(struct stack *stack, const struct tl_access *access)
 	}
 }
 
-/* What a finding tells of the frame that is just being left; of one that others left, nothing. */
+/* Notes what a finding will tell of the frame that is being left. Behind a landing nothing is known
+ * of the frames that were left. */
 static void note_left(struct stack *stack, struct task *task, const struct tl_access *access)
 {
 	struct tl_frame_place frames[TASK_FRAMES];
@@ -289,7 +294,8 @@ static void note_left(struct stack *stack, struct task *task, const struct tl_ac
 	task->ended_count = frames_pcs(frames, count, task->ended, TASK_FRAMES);
 }
 
-/* A use of the result is foretold, or its address is in registers only, if it is one. */
+/* Watches for a use through the function's result: one that is foretold, or any use of what seems
+ * to be an address in the frame. */
 static void watch_result(struct stack *stack, struct task *task, const struct tl_access *access,
 			 bool foretold)
 {
@@ -301,8 +307,8 @@ static void watch_result(struct stack *stack, struct task *task, const struct tl
 		end(stack, task, false);
 }
 
-/* An address in the frame is where the function's result would be: it may be left over, where the
- * code does not tell. */
+/* Does the result register hold an address in the frame? Where the code does not say that the
+ * function returns one it may be left over, so only some of these are watched. */
 static bool returns_frame(const struct task *task, uint64_t pointer)
 {
 	return (task->site->kind == SITE_RETURN ||
@@ -310,8 +316,9 @@ static bool returns_frame(const struct task *task, uint64_t pointer)
 	       task->address < pointer && pointer - task->address <= FRAME_REACH;
 }
 
-/* What a thread that runs on changes between the two passes of a foretelling would pass for what
- * only the pointer leads to. Asked before anything is armed, which may release the thread. */
+/* Was the thread held during the passes of foretell.h? Else what it changed between them would be
+ * taken for accesses through the pointer. To be asked before anything is armed, since that may
+ * release the thread. */
 static bool is_held(struct stack *stack)
 {
 	if (stack->services->held(stack->host))
@@ -345,14 +352,15 @@ static void see_leave(struct stack *stack, struct task *task, const struct tl_ac
 	}
 }
 
-/* setjmp() returns there for the first time, and no frame is gone. */
+/* Does setjmp() return there for the first time? Then no frame is gone. */
 static bool is_first_return(const struct site *site, const struct tl_access *access)
 {
 	return site->kind == SITE_LANDING && site->number < INSN_GENERAL &&
 	       (uint32_t)access->registers->general[site->number] == 0;
 }
 
-/* What the functions call that a thread is in is looked at first. */
+/* Notes the functions that the thread is in as in use, so that what they call is looked at first.
+ */
 static void see_callers(struct stack *stack, const struct process *process,
 			const struct tl_access *access)
 {
@@ -368,7 +376,7 @@ static void see_site(struct stack *stack, struct task *task, const struct tl_acc
 {
 	uint64_t pointer = access->registers->general[SP];
 
-	/* Told late: the thread is elsewhere by now. */
+	/* The hit was told late: the thread is elsewhere by now. */
 	if (access->registers->pc != task->site->pc)
 		stack->services->count(stack->host, "stack-sites-passed", 1);
 	if (task->site->kind == SITE_CALL || access->registers->pc != task->site->pc) {
@@ -384,7 +392,7 @@ static void see_site(struct stack *stack, struct task *task, const struct tl_acc
 		end(stack, task, true); /* an object of the heap, this time */
 }
 
-/* What its callers call comes last: the thread need not be held for that. */
+/* The callers come last, since the thread need not be held for them. */
 static void hit_site(struct stack *stack, struct task *task, const struct tl_access *access)
 {
 	struct process *process = task->process;
@@ -402,9 +410,9 @@ static void hit_site(struct stack *stack, struct task *task, const struct tl_acc
 /* ------------------------------------------------------------------------------------------- */
 /* Somebody loads the address */
 
-/* A pointer that is loaded over and over and never used is waited for no longer: each foretelling
- * holds its thread. What was armed for the last load stays, unless it relies on nobody having
- * stored the address anew. */
+/* Counts a load; true where there were so many that the pointer is given up, since to foretell its
+ * use holds the thread each time. A watch for a use by the last load stays, unless it was foretold:
+ * that one relies on `holder` being watched. */
 static bool is_unused(struct stack *stack, struct task *task)
 {
 	if (++task->loads < LOADS_MOST)
@@ -437,7 +445,7 @@ static void see_load(struct stack *stack, struct task *task, const struct tl_acc
 		if (loaded < 0 || is_unused(stack, task) || awaits_use(task))
 			return;
 	}
-	/* Loaded before, perhaps only to be compared: now it will be used. */
+	/* An earlier load may have been for a comparison only: this one counts now. */
 	disarm_use(stack, task);
 	if (foretold)
 		task->loads = 0;
@@ -447,8 +455,8 @@ static void see_load(struct stack *stack, struct task *task, const struct tl_acc
 	watch_use(stack, task, false);
 }
 
-/* Is it the site's store, or one to what was searched for, of an address on the stack of who makes
- * it? */
+/* Is it a store by the site, or (where the holder was found by searching) by anybody, of an address
+ * on the storing thread's own stack? */
 static bool is_next_frame(struct stack *stack, struct task *task, const struct tl_access *access)
 {
 	uint64_t pointer = access->registers->general[SP];
@@ -461,9 +469,9 @@ static bool is_next_frame(struct stack *stack, struct task *task, const struct t
 }
 
 /*
- * The site again, mostly, with the next frame's address: that one is followed at once, so that of
- * a function that is called all the time no frame is missed while the turn lasts. Any other store
- * means that the address is there no more; the site is waited for.
+ * A store to the holder. Mostly it is the site again, with the address of the next call's frame:
+ * that frame is followed at once, so that of a function that is called all the time no frame is
+ * missed. After any other store the address is there no more, and the site is waited for.
  */
 static void see_store(struct stack *stack, struct task *task, const struct tl_access *access)
 {
@@ -472,7 +480,8 @@ static void see_store(struct stack *stack, struct task *task, const struct tl_ac
 	if (task->kept && access->pc != task->site->pc && access->tid == task->tid &&
 	    task->address < access->registers->general[SP] &&
 	    read_word(stack, task->process->pid, task->holder, &word) && word == task->address)
-		return; /* the same again: its thread stands above, so it dangles still */
+		return; /* the same address again, stored by a thread above the frame: it dangles
+			   still */
 	disarm_use(stack, task);
 	task_disarm(stack, task, STAGE_RETURN);
 	task->kept = task->foretold = false;
@@ -563,7 +572,7 @@ void use_hit(struct stack *stack, struct task *task, enum stage stage,
 
 void use_over(struct stack *stack, struct task *task, enum stage stage)
 {
-	/* With the address still in memory the next who loads it is waited for. */
+	/* The address is still in memory: the next load is waited for. */
 	if (stage != STAGE_HOLDER && task->armed >> STAGE_HOLDER & 1)
 		return;
 	end(stack, task, stage == STAGE_SITE || stage == STAGE_RETURN || !task->kept);
@@ -576,11 +585,12 @@ void use_tick(struct stack *stack, struct task *task, uint64_t now)
 	if (!(task->armed >> STAGE_RETURN & 1) || !task->thread_stack ||
 	    owner_exists(task->process->pid, task->tid))
 		return;
-	/* It went without returning: pthread_exit(), or a thread's function that was the frame. */
+	/* The frame has ended without a return: by pthread_exit(), or as the thread's first
+	 * function. */
 	task_disarm(stack, task, STAGE_RETURN);
 	task->returned = now;
-	/* A younger thread may have its stack, and have stored the same address since: then what is
-	 * stored from now on tells. */
+	/* A younger thread may have got the stack, and have stored the same address for a live
+	 * frame: then only what is stored from now on counts. */
 	may_be_new = !(task->armed >> STAGE_HOLDER & 1) &&
 		     owner_began_since(task->process->pid, task->made_time);
 	if (!may_be_new)
