@@ -14,8 +14,9 @@ bool binding_is_same_file(const void *a, const void *b)
 	       file_a.dlfo_link_map == file_b.dlfo_link_map;
 }
 
-/* An address that stands for a function of another file: its symbol there is not defined. Of the
- * libraries behind the program ours comes first (preload_put()), so that function is ours. */
+/* Is the address an entry in the program that stands for another file's function, as its undefined
+ * symbol there says? Then that function is ours, since our library comes first behind the program
+ * (preload_put()). */
 static bool is_stand_in(const void *function)
 {
 	const ElfW(Sym) *symbol = NULL;

@@ -13,26 +13,30 @@
 #include <sys/uio.h>
 
 #define BACK_LEAST 8u
-/* What follows a whole number of these is where glibc's next chunk begins: no byte is wasted. */
+/* glibc's next chunk begins behind a multiple of this, so the pattern reaches up to there and no
+ * byte is wasted. */
 #define BACK_GRAIN 16u
 #define BACK_REST 8u
 #define ALIGNMENT_MOST 4096u
-/* Of a block on empty pages, which takes a place among GUARD_BLOCKS. */
+/* What a freed block on empty pages counts as in the quarantine, in bytes: it keeps no memory, but
+ * takes a place among GUARD_BLOCKS. */
 #define RUN_COST 2048u
 #define CROWD_ROW 3u	  /* blocks in a row without a place */
-#define CROWD_PASS 15u	  /* that are not tried then */
+#define CROWD_PASS 15u	  /* blocks after these that are not tried */
 #define COPY_SHORTLY 128u /* bytes */
 #define CHUNK 256u	  /* bytes looked at at a time, on the stack */
 #define BACK_MOST 64u	  /* of a pattern that is looked at together with the rest */
-/* Bytes before a block on pages of its own, as far as its first page has them anyway: who goes one
- * element too far back misses them all where the element is large. */
+/* Pattern bytes before a block on pages of its own, if its first page has room for them anyway.
+ * More would not help: an access one element before the block jumps over them where the element is
+ * large. */
 #define FRONT_MOST 64u
 
 static _Atomic uint64_t serials;
 
 /* ---- patterns ------------------------------------------------------------------------------- */
 
-/* Of the aligned word at `address`: nothing that the program has elsewhere is the same. */
+/* The pattern of the aligned word at `address`, which is unlikely to occur in the program's own
+ * data. */
 static uint64_t pattern_word(uint64_t address)
 {
 	static uint64_t secret;
@@ -49,7 +53,8 @@ static uint64_t pattern_word(uint64_t address)
 	return word ^ word >> 31;
 }
 
-/* What is to stand there, up to the end of the aligned word, at most `most` bytes: how many. */
+/* Writes to `piece` the pattern from `address` to the end of its aligned word, `most` bytes at
+ * most. Returns how many. */
 static size_t pattern_piece(uint64_t address, size_t most, uint64_t *piece)
 {
 	size_t length = 8 - (address & 7);
@@ -73,8 +78,8 @@ static void pattern_fill(uint64_t from, uint64_t to)
 	}
 }
 
-/* By our own code, not by functions of libc's: who samples them is not to take it for the
- * program's. The barriers keep the compiler from making a call of each loop. */
+/* Copied by code of our own and not by libc's functions, where samples would be taken for the
+ * program's own accesses. The barriers keep the compiler from turning the loop into a call. */
 static void copy_shortly(uint8_t *to, const uint8_t *from, size_t length)
 {
 	uint64_t word;
@@ -92,7 +97,7 @@ static void copy_shortly(uint8_t *to, const uint8_t *from, size_t length)
 	}
 }
 
-/* To begin a string instruction takes as long as to copy a dozen words. */
+/* A string instruction takes as long to begin as a dozen words take to copy. */
 static void copy(void *to, const void *from, size_t length)
 {
 	if (length <= COPY_SHORTLY)
@@ -101,8 +106,8 @@ static void copy(void *to, const void *from, size_t length)
 		agent_arch.copy(to, from, length);
 }
 
-/* The places follow each other, with the block between them: where it is watched, they may as well
- * be. */
+/* Is any byte from the first place to the last watched? The block lies between them, and where it
+ * is watched, they may be as well. */
 static bool is_watched(const struct iovec *part, unsigned count)
 {
 	uint64_t from = UINT64_MAX, to = 0;
@@ -116,15 +121,14 @@ static bool is_watched(const struct iovec *part, unsigned count)
 	return agent_is_watched(from, to);
 }
 
-/* How memory may be read that the program can take away. */
+/* How memory may be read that the program can unmap or protect. */
 enum peek {
-	PEEK_PLAIN,   /* as it is: none of it can be out of reach, by the program's own doing */
-	PEEK_CAREFUL, /* by the kernel, as long as it may be asked */
-	PEEK_FOREIGN, /* by the kernel or not at all: another thread may unmap it meanwhile */
+	PEEK_PLAIN,   /* directly: the program cannot have put it out of reach */
+	PEEK_CAREFUL, /* by the kernel, or directly where a filter may forbid that call */
+	PEEK_FOREIGN, /* by the kernel or not at all, since another thread may unmap it meanwhile */
 };
 
-/* Several places as the program would read them, without the touch of them that would trip what is
- * watched. */
+/* Reads several places without tripping a watch on them. */
 static size_t peek_all(const struct iovec *to, const struct iovec *from, unsigned count,
 		       enum peek how)
 {
@@ -151,7 +155,7 @@ static size_t peek(void *to, uint64_t from, size_t length, enum peek how)
 	return peek_all(&here, &there, 1, how);
 }
 
-/* Of a block that holds whole pages the program may have forbidden itself some. */
+/* How to read a block: one that holds whole pages the program may have protected (mprotect(2)). */
 static enum peek peek_of(const struct guard_record *record)
 {
 	return record->size < GUARD_PAGE ? PEEK_PLAIN : PEEK_CAREFUL;
@@ -164,7 +168,7 @@ static void note_damage(struct block_damage *damage, int64_t offset)
 	damage->length = (uint32_t)(offset - damage->offset + 1);
 }
 
-/* `seen` is what the memory at `from` holds, which is to be the pattern. */
+/* Adds to `damage` what of `seen`, which the memory at `from` holds, is not the pattern. */
 static void compare_pattern(struct block_damage *damage, uint64_t block, uint64_t from,
 			    const uint8_t *seen, size_t length)
 {
@@ -180,7 +184,7 @@ static void compare_pattern(struct block_damage *damage, uint64_t block, uint64_
 	}
 }
 
-/* The same; `expected` is what is to be there, or NULL: the pattern. */
+/* The same, where `expected` is to stand there; NULL: the pattern is. */
 static void compare_seen(struct block_damage *damage, uint64_t block, uint64_t from,
 			 const uint8_t *seen, size_t length, const uint8_t *expected)
 {
@@ -216,8 +220,8 @@ static uint64_t kept_length(const struct guard_record *record)
 	return record->size < GUARD_KEPT ? record->size : GUARD_KEPT;
 }
 
-/* Bytes before the block that carry the pattern. Of one with a large alignment only what is near:
- * the rest is never filled. */
+/* Bytes before the block that carry the pattern. Before a block with a large alignment only those
+ * near it do. */
 static uint64_t front_length(const struct guard_record *record, uint64_t address)
 {
 	return record->run ? address - record->raw : GUARD_ALIGNMENT;
@@ -229,8 +233,8 @@ static uint64_t back_length(const struct guard_record *record, uint64_t address)
 	return record->raw + record->room - address - record->size;
 }
 
-/* The patterns in one call, and with them as much of the block as fits `block`. False: they are to
- * be looked at one by one. */
+/* Checks both patterns with one read, which also fills `block` with as much of the block as fits.
+ * False: they have to be checked one by one. */
 static bool check_at_once(const struct guard_record *record, uint64_t address, void *block,
 			  size_t length, enum peek how, struct block_damages *found)
 {
@@ -293,7 +297,7 @@ struct block_damages block_check_dead(const struct guard_record *record, uint64_
 	const uint8_t *expected = (const uint8_t *)record->kept;
 	uint8_t seen[CHUNK];
 
-	/* Empty pages are not looked at. */
+	/* Empty pages hold nothing to be checked. */
 	if (record->run)
 		return found;
 	if (length <= CHUNK && check_at_once(record, address, seen, length, how, &found)) {
@@ -340,7 +344,7 @@ static void *allocate(const struct guard_wish *wish, size_t room)
 	return wish->zeroed ? allocator.calloc(1, room) : allocator.malloc(room);
 }
 
-/* The block ends where its last page does. */
+/* Places the block so that it ends where its last page does. */
 static bool stand_on_pages(const struct guard_wish *wish, struct block_ground *ground)
 {
 	size_t size = (wish->size + GUARD_ALIGNMENT - 1) & ~(size_t)(GUARD_ALIGNMENT - 1);
@@ -362,7 +366,7 @@ static bool stand_on_pages(const struct guard_wish *wish, struct block_ground *g
 	return true;
 }
 
-/* What is asked of the allocator. */
+/* How many bytes to ask the allocator for. */
 static size_t room_for(size_t front, size_t size)
 {
 	size_t room = front + size + BACK_LEAST;
@@ -370,8 +374,8 @@ static size_t room_for(size_t front, size_t size)
 	return room + (BACK_REST - room) % BACK_GRAIN;
 }
 
-/* At the start of its pages, of which the first one stays empty. To fill pages for one block takes
- * as long as to tell of its birth. */
+/* Places the block at the start of its pages, behind an empty one. The pages have to be filled for
+ * this one block, which takes as long as to tell of its birth. */
 static bool stand_behind_page(const struct guard_wish *wish, struct block_ground *ground)
 {
 	if (!wish->behind || !wish->told || !wish->pages || wish->alignment > GUARD_PAGE)
@@ -443,8 +447,8 @@ static uint32_t find_place(const struct guard_wish *wish, uint64_t address)
 }
 
 /*
- * Where the table is nearly full of live blocks, to look for a place costs an allocation for
- * nothing. After some that had none in a row most are not tried.
+ * Where the table is nearly full of live blocks each try costs an allocation for nothing. After
+ * CROWD_ROW blocks in a row without a place CROWD_PASS are not tried.
  */
 static __thread struct {
 	uint32_t in_row, pass;
@@ -534,7 +538,7 @@ void *block_move(uint32_t place, uint64_t address, size_t size, struct allocatio
 		make_live(process, place, &ground, &wish, &caller);
 		return (void *)ground.address;
 	}
-	/* Nobody would know whose it is: it becomes one of the allocator's. */
+	/* Without a place in the table nothing is known of it: it becomes an ordinary block. */
 	if (process)
 		atomic_fetch_add_explicit(&process->guard.crowded, 1, memory_order_relaxed);
 	return memmove((void *)ground.raw, (void *)ground.address, old < size ? old : size);

@@ -9,23 +9,23 @@
 #include <stdbool.h>
 #include <time.h>
 
-#define PART 2u		   /* of the program's own time one of so many may be spent */
+#define PART 2u		   /* one part in so many of the program's own time may be spent */
 #define LOAN_STEP 5000000u /* ns */
-#define TOOK_MOST 5000u	   /* ns; more was another thread's time on this CPU */
+#define TOOK_MOST 5000u	   /* ns; a longer time includes another thread's on this CPU */
 #define ODDS(kept, patterns) ((uint64_t)(kept) << 32 | (patterns))
 
 static _Atomic uint64_t spent;	/* ns, by this process */
 static _Atomic uint64_t loaned; /* ns, to this process */
 static _Atomic uint64_t odds_now = ODDS(CARE_CERTAIN, CARE_CERTAIN);
 
-/* How many of CARE_CERTAIN, where all are as long as `at` is below `from`, and none above `to`. */
+/* Odds that fall in a line from CARE_CERTAIN at `from` to none at `to`. */
 static uint32_t falling(uint64_t at, uint64_t from, uint64_t to)
 {
 	if (at <= from)
 		return CARE_CERTAIN;
 	if (at >= to)
 		return 0;
-	/* The product of a large one would not fit. */
+	/* A larger span would overflow the product. */
 	if (to - from > UINT32_MAX)
 		return (uint32_t)((to - at) / ((to - from) / CARE_CERTAIN));
 	return (uint32_t)((to - at) * CARE_CERTAIN / (to - from));
@@ -61,8 +61,8 @@ static uint64_t used_by_process(void)
 	return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
 }
 
-/* Of all processes together. Accepted: while one that is refused gives its step back, another is
- * refused as well, which asks again with its next look. */
+/* Takes a step of the loan that all processes share. Accepted: while a process that is refused
+ * gives its step back, another one may be refused as well; it asks again with its next look. */
 static bool is_lent_step(struct area *area)
 {
 	uint64_t before =
@@ -74,7 +74,8 @@ static bool is_lent_step(struct area *area)
 	return false;
 }
 
-/* What the program's time does not pay for yet is lent, before less is done. */
+/* The ns that this process is lent so far. Before less is done for blocks it takes further steps of
+ * the loan, as long as there are any. */
 static uint64_t borrow(struct area *area, uint64_t earned, uint64_t so_far)
 {
 	uint64_t lent = atomic_load_explicit(&loaned, memory_order_relaxed);
@@ -117,7 +118,7 @@ void care_pay(uint64_t took)
 				  memory_order_relaxed);
 }
 
-/* A forked child has a clock of its own, which begins at nothing. */
+/* A forked child's CPU clock begins at zero again. */
 void care_begin(void)
 {
 	atomic_store(&spent, 0);

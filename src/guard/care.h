@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How well a block is looked after where every block is guarded (`trapline heap --all`), if it is
- * one of a busy context and has neither pages of its own nor a watch: so well as the program's own
- * CPU time pays for. To keep freed blocks costs most, since what is kept is in no cache when it
- * leaves. So that goes first, when time is short, and patterns last; both by chance, so that every
- * block of a context may be one that is looked after.
+ * How much is done for an ordinary block of a busy context where every block is guarded (`trapline
+ * heap --all`): one that has neither pages of its own nor a watch. That depends on the program's
+ * own CPU time, which pays for it. Keeping freed blocks costs most, since their memory is in no
+ * cache any more when they leave. So when time is short, first fewer blocks are kept, and only then
+ * fewer have patterns. Which blocks these are is drawn, so that every block of a context may be one
+ * of them.
  *
- * Time spent is measured at one of CARE_EACH such blocks and frees. A part of the program's own
- * time pays for it, and a loan for all processes of the run together.
+ * The time spent is measured at one in CARE_EACH of these blocks and frees, in ns. It is paid for
+ * by a part of the program's own time, and by one loan for all processes of the run together.
  */
 #ifndef GUARD_CARE_H
 #define GUARD_CARE_H
@@ -22,29 +23,30 @@ enum care {
 	CARE_NONE,     /* an ordinary block, which is counted */
 };
 
-/* A prime: where allocations and frees take turns, or follow each other in another small rhythm,
- * one that divides it would measure the same kind each time. */
+/* A prime, since with a multiple of a program's rhythm (allocations and frees taking turns) the
+ * same kind would be measured each time. */
 #define CARE_EACH 61u
-#define CARE_CERTAIN 65536u /* odds of so many are certainty */
+#define CARE_CERTAIN 65536u /* these odds are certainty */
 
 struct care_odds {
 	uint32_t kept, patterns; /* of CARE_CERTAIN blocks; of `patterns`, `kept` are kept, too */
 };
 
-/* Of so much time that may be spent, so much has been. */
+/* The odds when of `allowed` ns `spent` have been spent. */
 struct care_odds care_odds(uint64_t spent, uint64_t allowed);
 
-/* By a number below CARE_CERTAIN, drawn. */
+/* What is done for a block for which the number `drawn`, below CARE_CERTAIN, was drawn. */
 enum care care_drawn(struct care_odds odds, uint32_t drawn);
 
-/* ns that the program has used itself, of all the CPU time of its process: the rest was ours. What
- * we measured is the wall's time, which on a busy machine is more than we used of the CPU's. */
+/* The ns that the program itself has used, of the CPU time `used` by its process; the rest was
+ * ours. `handling` is our time by the wall's clock, which on a busy machine is more than our CPU
+ * time. */
 uint64_t care_own(uint64_t used, uint64_t handling);
 
-/* Of the next block. Async-signal-safe, as the rest. */
+/* What is done for the next block. Async-signal-safe, as the rest. */
 enum care care_of_next(struct area *area, uint64_t handling);
 
-/* One of CARE_EACH took so many ns. */
+/* One block in CARE_EACH took so many ns. */
 void care_pay(uint64_t took);
 
 /* In a process that is watched from now on. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls by which memory becomes zero, or another's, without an access that a watch sees: they are
- * counted, and freed blocks make way for what is mapped in their place (vacate.c). Accepted: the
- * same calls by number, and clone(2) with CLONE_VM. Nothing here may allocate: allocators call
- * these functions as they begin.
+ * Calls that change memory, to zeroes or another mapping, without an access that a watch sees. They
+ * are counted, and freed blocks make way for what is mapped in their place (vacate.c). Accepted
+ * losses: the same calls made by syscall(2), and clone(2) with CLONE_VM. Nothing here may allocate,
+ * since allocators call these functions as they begin.
  */
 #include "agent/arch.h"
 #include "agent/state.h"
@@ -15,8 +15,8 @@
 #include <sys/mman.h>
 #include <trapline/event.h>
 
-/* By their names in libraries: which of the two a program's source calls is up to
- * _FILE_OFFSET_BITS, and both are the same. */
+/* Defined under both names that a program may call, mmap and mmap64: _FILE_OFFSET_BITS decides
+ * which, and both do the same. */
 TL_API void *map(void *address, size_t length, int protection, int flags, int descriptor,
 		 off_t offset) __asm__("mmap");
 TL_API void *map_64(void *address, size_t length, int protection, int flags, int descriptor,
@@ -32,7 +32,7 @@ static struct {
 	vfork_fn *vfork;
 } libc;
 
-/* The last one asked for tells that all are known. */
+/* The function that is resolved last says whether all are. */
 #define RESOLVE(function) libc.function = (__typeof__(libc.function))dlsym(RTLD_NEXT, #function)
 
 __attribute__((constructor(101))) static void resolve(void)
@@ -46,8 +46,8 @@ __attribute__((constructor(101))) static void resolve(void)
 	RESOLVE(vfork);
 }
 
-/* Before the call and after it: a watch that began before it has ended, too, may tell nothing of
- * the memory behind it. Leaves errno as it is. */
+/* To be called before and after the call: a watch that is armed while the call runs tells nothing
+ * of the memory either. Leaves errno as it is. */
 static void count_if(bool changes)
 {
 	struct area_process *process = agent_state.process;
@@ -73,7 +73,7 @@ TL_API int madvise(void *address, size_t length, int advice)
 	return result;
 }
 
-/* The next mapping there is zero. */
+/* What is mapped there next begins as zeroes. */
 TL_API int munmap(void *address, size_t length)
 {
 	int result;
@@ -91,7 +91,7 @@ void *map(void *address, size_t length, int protection, int flags, int descripto
 	void *result;
 
 	resolve();
-	/* A wish is granted where nothing else lies. */
+	/* Without MAP_FIXED a wanted address is granted only where nothing lies. */
 	if (address)
 		vacate((uintptr_t)address, length);
 	count_if(flags & MAP_FIXED);
@@ -123,8 +123,8 @@ TL_API void *mremap(void *address, size_t length, size_t wanted_length, int flag
 	return result;
 }
 
-/* Goes on in libc's function as if that had been called itself, by a jump: the child returns on the
- * stack of its parent. */
+/* vfork() ends by a jump to libc's function, as if that had been called itself: the child returns
+ * on its parent's stack, so no frame of ours may be there. */
 __attribute__((used, visibility("hidden"))) vfork_fn *change_by_vfork(void)
 {
 	resolve();

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which blocks are guarded. What counts is where a block is allocated: a context that is new, or
- * comes seldom, is chosen nearly always, one that comes all the time hardly ever. So an error in a
- * rare context is met although a hot one allocates a million times as often.
+ * Which blocks are guarded. A block is chosen by its context, which is where it is allocated:
+ * nearly always where the context is new or allocates seldom, hardly ever where it allocates all
+ * the time. So an error in a rare context is found although a hot one allocates a million times as
+ * often.
  *
- * A context is the return address of the allocation function; where that proves to be in a function
- * that allocates for others (two different callers of it were seen), with the return address of
- * that function besides.
+ * A context is the return address of the allocation function. Where that lies in a function that
+ * allocates for others, of which two different callers were seen, the return address of that
+ * function is part of the context, too (site.h).
  *
  * Where every block is guarded (`trapline heap --all`), what is chosen is which have pages of their
  * own and are told: the first of each context and then, as the budget allows, fewer and fewer.
  *
- * Each thread counts in a lane of its own (threads beyond GUARD_LANES share them), so that counting
- * costs no cache line that another CPU writes. A cell says how many allocations at its place are
- * still to pass before one is looked at. Two places that hash alike drive each other out, and are
- * looked at too often, which costs some ns.
+ * Each thread counts in a lane of its own (threads beyond CHOOSE_LANES share lanes), so that no
+ * other CPU writes to the cache lines it counts in. A cell says how many allocations at its place
+ * are to pass before one is looked at. Two places with the same cell drive each other out and are
+ * looked at too often, which costs some ns each time.
  */
 #ifndef GUARD_CHOOSE_H
 #define GUARD_CHOOSE_H
@@ -55,10 +56,11 @@ static inline bool choose_is_due(const void *caller)
 	return __builtin_expect(cell->place != (uint32_t)(uintptr_t)caller || --cell->left < 0, 0);
 }
 
-/* When something began that is to be paid for. */
+/* When work began that is to be paid for. */
 struct choose_bill {
 	uint64_t begun;	  /* agent_now(); 0: it is not measured */
-	uint64_t earning; /* by the clock by which time is earned; 0: it is one of many alike */
+	uint64_t earning; /* the same by the clock by which time is earned; 0: the work is not paid
+			     for one by one */
 };
 
 struct choose_decision {
@@ -66,10 +68,10 @@ struct choose_decision {
 	struct choose_bill bill; /* for choose_pay() */
 	bool told;		 /* there is time for the controller to be told */
 	bool pages;		 /* and for pages of its own */
-	bool whole;		 /* it has all of it in any case, and owes nothing */
-	bool seldom;		 /* of a context that allocates seldom */
-	bool unkept;		 /* when it is freed: there is no time for it */
-	bool behind;		 /* an empty page, rather than before one */
+	bool whole;  /* it is told and has pages in any case, and nothing is owed for it */
+	bool seldom; /* of a context that allocates seldom */
+	bool unkept; /* it is not kept when it is freed: there is no time for that */
+	bool behind; /* an empty page, rather than before one */
 };
 
 /* True: guard it, and call choose_pay() afterwards. Each call comes after one of choose_is_due(),
@@ -84,14 +86,14 @@ void choose_note_left_out(void);
 
 /* Is there time for the controller to be told of a free? */
 bool choose_affords(void);
-/* Before and after a guarded block is freed. `told`: the controller knows; `pages`: it had some;
- * `more`: it may be told. */
+/* To be called before and after a guarded block is freed. `more`: the controller may be told of it;
+ * `told`: it was; `pages`: the block had pages of its own. */
 void choose_begin_bill(struct choose_bill *bill, bool more);
 void choose_pay_release(const struct choose_bill *bill, bool told, bool pages);
 
 /* In a process that is watched from now on, also a forked one. `fit`: blocks may be guarded. */
 void choose_begin(bool fit);
-/* The process ends: what was counted as left out and did not come is none. */
+/* The process ends: takes back what was counted as left out before it came, and did not come. */
 void choose_end(void);
 
 #endif

@@ -25,8 +25,8 @@ static inline struct allocation_caller caller_of(const uint64_t *frame)
 #define CALLER caller_of(__builtin_frame_address(0))
 #define IS_DUE choose_is_due(__builtin_return_address(0))
 
-/* Must the block be looked at before it goes to the allocator? Its address is enough to tell that
- * of nearly all. */
+/* May the block be a guarded one, or no block at all, so that it must be looked at before it goes
+ * to the allocator? Nearly all are cleared by their address alone. */
 static inline bool guard_is_suspect(const void *block)
 {
 	uintptr_t address = (uintptr_t)block, stack = agent_arch.stack_pointer() - OWN_STACK_BELOW;
@@ -41,10 +41,10 @@ static inline bool guard_is_suspect(const void *block)
 	return __builtin_expect(suspect, 0);
 }
 
-/* entry.c. A guarded block, if it is chosen and can be made; else NULL. What is chosen for it goes
- * into `wish`. */
+/* entry.c. Makes a guarded block if it is chosen and can be made; else NULL. `wish` receives what
+ * was chosen. */
 void *guard_allocate(struct guard_wish *wish, struct allocation_caller caller);
-/* Of a block that is suspect. */
+/* Frees a block of which guard_is_suspect() is true. */
 void guard_free(void *block, struct guard_end end, struct allocation_caller caller);
 
 #endif

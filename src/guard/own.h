@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an address surely is, when it is no block of the heap. */
+/* Addresses that are certainly no blocks of the heap. */
 #ifndef GUARD_OWN_H
 #define GUARD_OWN_H
 
@@ -12,9 +12,10 @@
 #define OWN_STACK_BELOW 65536u
 
 extern uintptr_t own_image, own_image_size; /* of the program file as it is mapped */
-/* Bits that no block of this allocator's has set; all of them before it is found. */
+/* Address bits that no block of this allocator has set; all bits until the allocator is known. */
 extern uintptr_t own_unaligned;
-/* Bits of addresses that are looked at before they are freed; the same, or all. */
+/* An address with any of these bits set is looked at before it is freed: own_unaligned, or all
+ * bits. */
 extern uintptr_t own_suspected;
 /* Of the calling thread; 0: it has not been looked for. */
 extern __thread uintptr_t own_stack_end __attribute__((tls_model("initial-exec")));
@@ -22,7 +23,7 @@ extern __thread uintptr_t own_stack_end __attribute__((tls_model("initial-exec")
 /* `all`: every address is to be looked at. */
 void own_begin(bool all);
 void own_begin_thread(void);
-/* No allocator gives such an address out. */
+/* Is it an address that no allocator gives out? */
 bool own_looks_wrong(const void *block);
 /* The same, or it lies on the calling thread's stack, or in the program file. Not for signal
  * handlers, unless the program itself does what is undefined there. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Return addresses of allocation functions, and who is above: a function that allocates for others
- * is known by two different callers of it. Its callers are told apart by a word on the stack from
- * then on, which costs no walk.
+ * Sites: return addresses of allocation functions. A site lies in a function that allocates for
+ * others if two different callers of that function were seen; it is split then, and its callers are
+ * told apart by the word on the stack where their return address stands, without a walk.
  */
 #ifndef GUARD_SITE_H
 #define GUARD_SITE_H
@@ -15,20 +15,20 @@
 struct site;
 
 uint64_t site_mix(uint64_t a, uint64_t b);
-/* NULL: nothing is known of it, and none of the others minds that. Async-signal-safe, as they are.
- */
+/* NULL: nothing is known of it; all others may be handed NULL. Async-signal-safe, as the others
+ * are. */
 struct site *site_find(uint64_t caller);
 bool site_is_split(const struct site *site);
-/* Of the context: of the return address and, of a split site, of the one above. */
+/* The context's key: made of the return address and, for a split site, of the one above. */
 uint64_t site_key(const struct allocation_caller *caller, const struct site *site);
-/* What the stack of a guarded block shows of who is above. */
+/* Learns from the stack of a guarded block who called the site's function. */
 void site_learn(const struct allocation_caller *caller, const struct allocation_event *event);
 
-/* Where every block is guarded: is who is above known, or to be found out? Then nothing is to pass
- * unseen. */
+/* Where every block is guarded: is the caller above known, or still to be found out? Then no
+ * allocation may pass without being shown to choose(). */
 bool site_is_seen(const struct site *site);
-/* Of a site that is seen and not split: site_key(), or of the function above, where that may be
- * another one than the site is known by. */
+/* For a site that is seen and not split: site_key() or, where the word above is not the caller that
+ * the site is known by, a key of the two. */
 uint64_t site_key_of_other(const struct allocation_caller *caller, struct site *site);
 
 #endif
