@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The allocator of a process that no library of ours is in: its functions, found by symbol, and
- * whether an access is its own work. glibc's malloc() alone, in libc.so.6 or linked into a static
- * program: what a chunk looks like is known of no other (chunk.h).
+ * The allocator of a process that no library of ours is in: its functions, found by their symbols,
+ * and whether it made an access itself. Only glibc's malloc() is known, in libc.so.6 or linked into
+ * a static program, since of other allocators it is not known what a chunk looks like (chunk.h).
  */
 #ifndef HEAP_ALLOCATOR_H
 #define HEAP_ALLOCATOR_H
@@ -23,11 +23,11 @@ enum allocator_function {
 
 struct allocator {
 	uint64_t entry[ALLOCATOR_FUNCTIONS]; /* 0: it has none */
-	uint64_t lowest, highest;	     /* of the entries that lie together */
+	uint64_t lowest, highest;	     /* bounds of the entries that lie together */
 	const char *module;
 };
 
-/* False: it has none that is known, and why was said. */
+/* False: it has none that is known; the user was told why. */
 bool allocator_find(const struct heap *heap, pid_t pid, struct allocator *allocator);
 
 enum author {
@@ -38,7 +38,8 @@ enum author {
 
 struct authorship {
 	enum author author;
-	/* By which the allocator was called; ALLOCATOR_FUNCTIONS: not known, or by none. */
+	/* The function by which the allocator was called; ALLOCATOR_FUNCTIONS: not known, or none.
+	 */
 	enum allocator_function through;
 	bool direct; /* that function made the access itself */
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Processes that no library of ours is in: those that ran already, static ones. One block at a time
- * is chosen in each, as it is made or freed, and watched.
+ * Processes that no library of ours is in: those that ran before us, and static ones. In each of
+ * them one block at a time is watched, which is chosen as it is made or freed. These are the tool's
+ * callbacks for such processes, run by the controller's thread.
  */
 #ifndef HEAP_OUTSIDE_H
 #define HEAP_OUTSIDE_H

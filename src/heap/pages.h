@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Faults in the pages that blocks have to themselves. A thread of ours takes each from the kernel
- * and fills at once what is no error: a run that a block is made on, and what somebody outside the
- * program reads. The others wait for the tool, which watches the bytes and then fills the page: the
- * access is made and trips the watch. Another thread fills the runs that the program asks for.
+ * Faults in the pages that blocks have to themselves. Two threads of our own run here. One takes
+ * each fault from the kernel and at once fills what is no error: a run that a block is being made
+ * on, and what somebody outside the program reads. All other faults wait for the controller's
+ * thread, which has the tool watch the bytes and then fills the page, so that the access is made
+ * and trips the watch. The second thread fills the runs that the program asks for. All functions
+ * here are called by the controller's thread.
  */
 #ifndef HEAP_PAGES_H
 #define HEAP_PAGES_H
@@ -22,12 +24,13 @@ struct pages_fault {
 	bool write;
 };
 
-/* `wake` is called by the thread when there is something to take. `bell`: of tl_guard_faults, the
- * same for all processes. NULL: no memory, no thread. */
+/* Starts the threads. The first one calls `wake` when a fault waits. `bell`: that of
+ * tl_guard_faults, which is the same for all processes. NULL: there is no memory, or no thread
+ * could be made. */
 struct pages *pages_start(uint32_t *bell, void (*wake)(void *context), void *context);
 void pages_stop(struct pages *pages);
-/* Threads of our own again, where this process is a copy of the one that had them.
- * Where there can be none no fault waits for anybody. */
+/* Starts the threads again in a process that was forked from the one that had them. Where that
+ * fails no fault is waited for. */
 void pages_go_on(struct pages *pages);
 
 /* Takes the descriptor over. */
@@ -36,10 +39,10 @@ void pages_drop(struct pages *pages, pid_t pid);
 
 /* The next fault that waits; false: there is none. */
 bool pages_next(struct pages *pages, struct pages_fault *fault);
-/* Pages that were filled without a look since this was last asked: somebody outside the program
- * read them, or too many threads waited. An access to them later is not seen. */
+/* How many pages were filled unseen since the last call: somebody outside the program read them, or
+ * too many threads waited. Later accesses to these pages are not seen. */
 unsigned pages_unseen(struct pages *pages);
-/* The page around the fault gets these bytes, and who waits for it goes on. */
+/* Fills the page around the fault with these bytes; whoever waits for it goes on. */
 void pages_fill(const struct pages_fault *fault, const void *bytes);
 
 #endif
