@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What the tools of this room count, for --stats. */
 #ifndef FLOW_COUNTS_H
 #define FLOW_COUNTS_H
 

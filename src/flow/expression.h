@@ -18,14 +18,14 @@ struct flow_expression {
 	struct tl_host *host;
 	const struct tl_services *services;
 	const char *text;
-	pid_t pid;     /* of the process that is asked; 0: none yet; -1: it has ended */
-	pid_t waiting; /* in which it may mean something later */
+	pid_t pid;     /* the process that is asked; 0: none yet; -1: it has ended */
+	pid_t waiting; /* a process in which it may mean something later */
 	unsigned ticks;
 	struct tl_expression meaning;
 	struct flow_copy copy[FLOW_COPIES]; /* of a thread-local variable */
 	unsigned copies;
-	/* Of heap:SIZE@function: the block that is watched, while it lives, or 0; and the last one
-	 * that was. */
+	/* Of heap:SIZE@function: the live block that is watched, or 0; and the last one that was.
+	 */
 	uint64_t block, last_block;
 	bool later;	 /* what is unknown at the start may come with a later module or program */
 	bool began;	 /* a process was looked at */
@@ -50,10 +50,10 @@ void flow_expression_began(struct flow_expression *expression, pid_t pid, flow_p
 void flow_expression_tick(struct flow_expression *expression, flow_piece_fn *piece, void *context);
 void flow_expression_born(struct flow_expression *expression, const struct tl_block *block,
 			  flow_piece_fn *piece, flow_move_fn *move, void *context);
-/* Before each hit, and where a block is freed: has the expression's one been? Notice of that may
- * come late, or not at all. */
+/* To be called before each hit and where a block is freed: looks whether the expression's block has
+ * been freed, since notice of that may come late or not at all. */
 void flow_expression_look(struct flow_expression *expression, flow_move_fn *move, void *context);
-/* True once: it was this process that was asked. */
+/* True once: the process that has ended is the one that was asked. */
 bool flow_expression_ended(struct flow_expression *expression, pid_t pid);
 /* Says why nothing was asked, if nothing was. */
 void flow_expression_finish(struct flow_expression *expression);

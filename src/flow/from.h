@@ -7,25 +7,25 @@
 #include "flow/origin_tree.h"
 #include "flow/passage.h"
 
-/* What a question has told so far. */
+/* What the hits of a question have told so far. */
 struct flow_told {
-	struct flow_store last; /* there, since it is watched */
+	struct flow_store last; /* the last store to the place since it is watched */
 	/* Where the value must go on to: this writer stores there. FLOW_NONE: anywhere. */
 	uint32_t goal;
 	uint64_t since; /* when all its watches were armed */
 	struct flow_passage passage;
-	/* Of a sought value: what the load that came last would have read, and what the one did
-	 * that came before the last store to the parent. */
+	/* Of a sought value: what the last load is about to read (from `address`), and what the
+	 * load before the last store to the parent did (`stored_…`). */
 	uint64_t thread; /* its identity */
 	uint64_t address, length;
 	bool found;
 	uint64_t stored_address, stored_length; /* length 0: not known */
-	/* The stored one was read, on its way to the goal: it is in a register, whatever is stored
-	 * there then. */
+	/* What was stored to the parent has been read, on its way to the goal: it is in a register,
+	 * whatever is stored to the parent later. */
 	bool taken;
 	uint64_t taken_address, taken_length;
 	struct flow_store taken_store;
-	/* What has arrived there, until its reader comes. */
+	/* What has arrived at the goal, until its reader comes. */
 	bool arrived;
 	uint64_t arrived_address, arrived_length;
 	struct flow_store arrived_store;
@@ -46,8 +46,8 @@ struct flow_from {
 	struct flow_told told[FLOW_QUESTIONS];
 };
 
-/* from_ask.c. Where the value must go on to after it was read, for the read to count: the writer
- * that stores there, or FLOW_NONE. */
+/* from_ask.c. The writer to whose store the value must go on after it was read, for the read to
+ * count; FLOW_NONE: it counts by itself. */
 uint32_t flow_from_goal(const struct flow_from *from, const struct flow_value *value);
 /* Whose reading counts, where process `pid` is looked at; 0: that is in another one, and what is
  * stored counts. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Forwards from the values of an expression to where they go: the mirror image of
- * flow/origin_tree.h. A spot is a place in memory that a certain store fills with the value (the
- * expression's own: any store). A reader is code that was seen to load it from there, in the
- * caller's of which it was: its instructions tell what becomes of it (slice/forward.h). Each
- * store is the next spot, the others are ends.
+ * flow/origin_tree.h. A spot is a place in memory that a certain store fills with the value; the
+ * expression's own place counts with any store. A reader is code that was seen to load the value
+ * from there, called from where the store was. Its instructions tell what becomes of the value
+ * (slice/forward.h): each store is a next spot, all else is an end.
  */
 #ifndef FLOW_GOAL_TREE_H
 #define FLOW_GOAL_TREE_H

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Did the value that is at one place come from another? Many values may be stored to one place by
- * the same code, of which only some come from the place that is asked about: flow/passage.h the
- * other way round.
+ * Did the value that is at one place come from a certain other place? The same code may store many
+ * values to one place, of which only some come from there. This is flow/passage.h the other way
+ * round.
  *
- * Three places, one after another as the value goes: the origin, all values of which count; where
- * values of several origins pass on the way, that place (`next`); and the one that is asked about.
- * Between a load and its store a value is in a thread's registers. Pure functions.
+ * There are three places, in the order in which the value goes: the origin, all of whose values
+ * count; a place that values of several origins pass through, if there is one on the way (`next`);
+ * and the place that is asked about. Between a load and its store the value is in a thread's
+ * registers. Pure functions.
  */
 #ifndef FLOW_ONWARD_H
 #define FLOW_ONWARD_H
@@ -16,15 +17,15 @@
 
 struct flow_onward {
 	bool filled;	  /* the last store to the origin was one that counts */
-	uint64_t carried; /* whose registers hold the origin's value on its way to the next; 0: none
-			   */
+	uint64_t carried; /* identity of the thread whose registers hold the origin's value on its
+			     way to the next place; 0: none */
 	bool passing;	  /* the next place holds it */
-	uint64_t taken;	  /* whose registers hold it on its way to the place that is asked about */
-	bool holds;	  /* the place that is asked about does */
+	uint64_t taken;	  /* the same, on its way to the place that is asked about */
+	bool holds;	  /* the place that is asked about holds it */
 	bool settled;	  /* there was a store to it since anything was lost */
 };
 
-/* What came last is not known any more, but that any store to the origin counts (`filled`). */
+/* What came last is not known any more. `filled`: any store to the origin counts. */
 void flow_onward_forget(struct flow_onward *onward, bool filled);
 /* The load that is on the way reads the origin. `through`: the next place is another one. */
 void flow_onward_origin_read(struct flow_onward *onward, uint64_t thread, bool through);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Does a value that is read at one place go on to another? Many values may pass through one place
- * in memory, for different destinations, as through the stack's slot of a parameter or of a loop's
- * variable: only the passes that reach the destination that was asked about count.
+ * Does a value that is read at one place go on to a certain other place? Values for different
+ * destinations may pass through one place in memory, such as the stack slot of a parameter or of a
+ * loop's variable. Only those count that reach the destination in question, the goal.
  *
- * Three places, one after another as the value goes: the one that is asked about, where a known
- * piece of code reads; the one that it is stored to next; and the goal, where these are not the
- * same. A value goes on within one thread. Pure functions.
+ * There are three places, in the order in which the value goes: the one that is asked about, where
+ * a known piece of code reads it; the one that it is stored to next; and the goal, which may be the
+ * same as that. A value goes on within one thread. Pure functions.
  */
 #ifndef FLOW_PASSAGE_H
 #define FLOW_PASSAGE_H

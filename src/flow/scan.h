@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which byte of a text a conversion of sscanf(), or strtoul() and the like, begins to read a value
- * at. Pure functions on strings that may hold anything. */
+/* At which byte of a text sscanf(), strtoul() and the like begin to read a value. Pure functions on
+ * strings that may hold anything. */
 #ifndef FLOW_SCAN_H
 #define FLOW_SCAN_H
 
-/* Of strtol() and the like: behind blanks and a sign. */
+/* The offset at which strtol() and the like find the digits: behind blanks and a sign. */
 unsigned flow_scan_number(const char *text);
 /*
  * Of conversion `number`, from 0 on, of those that store something: the offset in `text` where what

@@ -20,13 +20,13 @@ enum flow_to_third {
 	FLOW_TO_STORE,	/* the code of the store, which may store this value elsewhere */
 };
 
-/* What a question has told so far. */
+/* What the hits of a question have told so far. */
 struct flow_told_onward {
 	uint32_t origin, below; /* as flow_goals_origin(); FLOW_NONE: the spot is asked by itself */
 	bool alone, through;	/* through: the origin is not the spot above */
 	bool together;		/* the spot above is the same memory, with one watch */
 	bool copies;		/* the value goes unchanged from the origin to the spot above */
-	bool any;		/* any store to the origin counts */
+	bool any;		/* any store to the origin counts, whoever makes it */
 	enum flow_to_third third;
 	uint64_t since; /* when all its watches were armed; CLOCK_MONOTONIC, ns */
 	struct flow_onward onward;
