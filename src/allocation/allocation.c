@@ -11,6 +11,7 @@
 #include "agent/state.h"
 #include "base/random.h"
 #include "base/syscall.h"
+#include "base/uncounted.h"
 #include "contact/notice.h"
 
 #include <errno.h>
@@ -22,7 +23,9 @@
 #define TOOK_MOST 100000u	/* ns; a thread may be scheduled away, not for its block */
 #define WITHOUT_WATCH (1 << 20) /* bytes until a process that is not watched looks again */
 
-struct allocation_table allocation_table;
+UNCOUNTED struct allocation_table allocation_table;
+UNCOUNT(allocation_table);
+
 __thread int64_t allocation_left __attribute__((tls_model("initial-exec")));
 
 static _Atomic uint64_t mean = MEAN_LEAST;

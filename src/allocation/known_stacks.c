@@ -3,6 +3,7 @@
 
 #include "allocation/own_stack.h"
 #include "allocation/watched.h"
+#include "base/uncounted.h"
 #include "unwind/unwind.h"
 
 #include <string.h>
@@ -15,13 +16,14 @@
 
 /* `busy` belongs to who has set it: a handler that interrupts it, or another thread, does without.
  */
-static struct known_stack {
+static UNCOUNTED struct known_stack {
 	_Atomic uint32_t busy;
 	uint32_t frames;
 	uint64_t pc, stack_pointer, frame_pointer; /* 0: none */
 	uint64_t frame[ALLOCATION_FRAMES];
 	struct unwind_trail trail;
 } stacks[SETS][WAYS];
+UNCOUNT(stacks);
 static _Atomic uint32_t turns;
 
 /* Of this library's code, by the linker. */

@@ -4,6 +4,7 @@
 #include "agent/state.h"
 #include "base/random.h"
 #include "base/syscall.h"
+#include "base/uncounted.h"
 #include "guard/care.h"
 #include "guard/guard.h"
 #include "guard/own.h"
@@ -42,9 +43,11 @@ struct context {
 
 __thread struct choose_lane *choose_lane __attribute__((tls_model("initial-exec")));
 
-static struct choose_lane lanes[CHOOSE_LANES];
+static UNCOUNTED struct choose_lane lanes[CHOOSE_LANES];
+UNCOUNT(lanes);
 static _Atomic uint32_t lanes_taken;
-static struct context contexts[CONTEXTS];
+static UNCOUNTED struct context contexts[CONTEXTS];
+UNCOUNT(contexts);
 /* ns by earning_clock(): all is paid for then; and when that was last read. */
 static _Atomic uint64_t paid_until, earning_seen;
 static _Atomic uint32_t certain_seen;

@@ -3,6 +3,7 @@
 
 #include "agent/state.h"
 #include "base/syscall.h"
+#include "base/uncounted.h"
 #include "contact/patience.h"
 #include "guard/guard.h"
 
@@ -24,7 +25,8 @@
 #define RUNS 128u
 
 /* An owner while the run is claimed and nobody's: see record/guard.h. */
-static _Atomic uint32_t owner[GUARD_PAGES];
+static UNCOUNTED _Atomic uint32_t owner[GUARD_PAGES];
+UNCOUNT(owner);
 static _Atomic uint64_t arena; /* 0: none */
 static _Atomic uint32_t next;
 static _Atomic uint64_t filled; /* bytes of live runs */

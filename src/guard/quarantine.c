@@ -9,6 +9,8 @@
  */
 #include "guard/guard.h"
 
+#include "base/uncounted.h"
+
 #include <stddef.h>
 
 #define BLOCKS_MOST (GUARD_BLOCKS / 2) /* which leaves places for blocks in use */
@@ -26,11 +28,13 @@
 /* Bytes that the program limits itself to; 0: it does not. */
 static _Atomic uint64_t program_limit;
 
-static struct queue {
+static UNCOUNTED struct queue {
 	_Atomic uint32_t ring[GUARD_BLOCKS]; /* place + 1; 0: none */
 	_Atomic uint64_t head, tail;	     /* taken out, put in */
 	_Atomic uint64_t bytes;
 } often, seldom;
+UNCOUNT(often);
+UNCOUNT(seldom);
 
 static struct queue *queue_of(uint32_t place)
 {

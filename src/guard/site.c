@@ -2,6 +2,7 @@
 #include "guard/site.h"
 
 #include "base/syscall.h"
+#include "base/uncounted.h"
 #include "record/guard.h"
 
 #include <stdatomic.h>
@@ -26,7 +27,8 @@ struct site {
 	_Atomic uint32_t others;
 };
 
-static struct site sites[SITES];
+static UNCOUNTED struct site sites[SITES];
+UNCOUNT(sites);
 
 uint64_t site_mix(uint64_t a, uint64_t b)
 {

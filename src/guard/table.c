@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "guard/guard.h"
 
-struct guard_table guard_table;
+#include "base/uncounted.h"
+
+UNCOUNTED struct guard_table guard_table;
+UNCOUNT(guard_table);
 _Static_assert(GUARD_FILTER == 1u << (64 - 51), "guard_filter_place() takes so many bits");
 
 /*
