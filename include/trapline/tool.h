@@ -477,7 +477,7 @@ struct tl_services {
 	bool (*block_lives)(struct tl_host *host, pid_t pid, uint64_t address);
 	/* Has the fault's page filled, and tells what access the thread makes then, with its stack
 	 * and with registers from before it: `before` is set, no watchpoint is needed, and the
-	 * thread is not held. Of a system call the first byte that it came to is told. What
+	 * thread is not held. Of a system call the first byte that it came to, guessed. What
 	 * `access` points to is valid until the next call. Waits 100 ms at most. 0, -ETIMEDOUT:
 	 * the thread did not go on in that time, -ENODATA: its instruction explains no such
 	 * access, or another error of perf_event_open(2). */

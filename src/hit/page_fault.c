@@ -38,7 +38,9 @@ static bool by_instruction(struct space *space, const struct fault_seen *seen, u
 	return false;
 }
 
-/* A call reads memory in other ways than by its arguments, too: that of /proc/self/mem. */
+/* A call reads memory in other ways than by its arguments, too: that of /proc/self/mem. And the
+ * kernel may bring in more pages than it comes to copy from or to, as for direct input and output
+ * (pin_user_pages(), fault_in_writeable()), so the byte's access is a guess. */
 static bool by_call(struct space *space, const struct fault_seen *seen, int call,
 		    unsigned direction, struct tl_access *access)
 {
@@ -48,7 +50,7 @@ static bool by_call(struct space *space, const struct fault_seen *seen, int call
 
 	access->address = seen->address;
 	access->length = 1;
-	access->access = TL_KERNEL | direction;
+	access->access = TL_KERNEL | TL_GUESSED | direction;
 	access->traits = TL_TRAIT_BOUNDED;
 	access->call_known = true;
 	access->call = call;
