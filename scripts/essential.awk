@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# The essential lines of the first finding of a text report: what it is, who did it, to what, and why.
+# The essential lines of a text report's first finding, or of the first one of a kind: what it is, who did it, to what, and why.
 # Of each stack the two innermost functions are left, of its details only the reasons.
-# variables: bold, dim, plain: how a terminal is told to print so, or empty
+# variables: bold, dim, plain: how a terminal is told to print so, or empty; kind: what the finding begins with, or empty
 function end_stack() {
 	if (left_out)
 		print dim "        … and " left_out " more" plain
@@ -9,6 +9,8 @@ function end_stack() {
 }
 
 /^[a-z][a-z -]*, (definite|likely|possible)/ {
+	if (!seen && index($0, kind) != 1)
+		next
 	if (seen++)
 		exit
 	sub(/  \[[0-9a-f]+\]$/, "")
