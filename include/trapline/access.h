@@ -1,7 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of an access of <trapline/tool.h> beside its kind: its `traits`. */
-#ifndef TRAPLINE_TRAITS_H
-#define TRAPLINE_TRAITS_H
+/* An access that a thread makes, as tools are told of it (<trapline/tool.h>). */
+#ifndef TRAPLINE_ACCESS_H
+#define TRAPLINE_ACCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <trapline/event.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* How the instruction makes its access, beside TL_READ, TL_WRITE and so on. */
 #define TL_TRAIT_PLAIN 0x1u	/* one mov to or from a general register, or a scalar one */
@@ -82,5 +92,55 @@
  * which is not aligned. `address` is the aligned one, since another thread may have changed the
  * memory meanwhile. */
 #define TL_TRAIT_REALIGNED 0x800000u
+
+struct tl_stack; /* opaque: what was noted of the thread's stack */
+
+/* Of the thread, as they were noted: of a sample, some instructions before the access at most; of a
+ * hit of data after the access, of a hit of code or a fault before it. */
+struct tl_registers {
+	uint64_t general[16]; /* rax rcx rdx rbx rsp rbp rsi rdi r8 … r15 */
+	uint64_t pc;	      /* the instruction that comes next */
+	uint64_t flags;
+	uint64_t fs_base; /* 0: not known */
+};
+
+struct tl_access {
+	size_t size;
+	pid_t pid;
+	pid_t tid;	   /* 0: could not be asked for (a seccomp filter) */
+	uint64_t identity; /* tells threads of one process apart, also without a tid */
+	uint64_t pc;	   /* the instruction that makes the access */
+	uint64_t address;  /* first byte it touches */
+	uint64_t length;   /* bytes it touches; of one element for string instructions */
+	unsigned access;   /* TL_READ | TL_WRITE, TL_ATOMIC, TL_KERNEL, TL_GUESSED */
+	unsigned traits;   /* TL_TRAIT_… */
+	uint64_t time;	   /* CLOCK_MONOTONIC, ns */
+	bool before;	   /* the thread was held before the access, not after it */
+	bool value_known;  /* `value`: the first 8 bytes from `address`, after the access */
+	uint64_t value;
+	const struct tl_stack *stack;	      /* NULL for samples */
+	const struct tl_registers *registers; /* NULL: not known */
+	uint64_t cookie; /* of a hit of a watch that arm() made: the watch's; else 0 */
+	/* Its number, of a system call that has made the access (TL_KERNEL), where it can be told.
+	 */
+	bool call_known;
+	int call;
+	/* Of a hit of a watch that arm() made: between the last one that was told of the process
+	 * and this one others were made, which could not be recorded. */
+	bool after_loss;
+	/* Of such a hit, of data: what the watch watches, and what was there after the access.
+	 * Length 0: not known. */
+	unsigned watched_length;
+	uint64_t watched_address, watched_value;
+	uint64_t loaded_from; /* with TL_TRAIT_REALIGNED */
+	/* Of a hit of a watch that arm() made: another watch of the tool had ended by itself when
+	 * this one was made, or may have, and unwatched() has not been told so yet. What came to
+	 * that one since is missing. */
+	bool others_ended;
+};
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
