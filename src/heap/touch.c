@@ -31,7 +31,6 @@ static void content_of(struct heap *heap, const struct tl_guarded *block, uint64
 	uint64_t from = page > block->address ? page : block->address;
 	uint64_t to = block->address + block->kept_length;
 
-	memset(content, 0, TL_GUARD_PAGE);
 	if (to > page + TL_GUARD_PAGE)
 		to = page + TL_GUARD_PAGE;
 	if (block->freed && block->kept && from < to)

@@ -233,6 +233,24 @@ static bool understand_data(struct target *target, struct slot *slot, const stru
 	return true;
 }
 
+/* Is it uncertain which bytes are accessed? Elements that a mask leaves out are not, and a vector's
+ * mask was not saved. What an instruction that is yet to run will select cannot be told either. */
+static bool is_guess(const struct insn_operand *operand)
+{
+	return operand->masked || operand->conditional || operand->extent_unknown;
+}
+
+void hit_note_operand(const struct insn *insn, unsigned number, uint64_t flags,
+		      struct tl_access *access)
+{
+	const struct insn_operand *operand = &insn->operand[number];
+
+	access->access = operand->access | (insn->atomic ? TL_ATOMIC : 0) |
+			 (is_guess(operand) ? TL_GUESSED : 0);
+	access->traits = insn_traits(insn, number, access->address, access->length) |
+			 not_taken(insn, flags);
+}
+
 /* For a thread held before the instruction: its first memory operand that is not on its own
  * stack. */
 static bool understand_code(struct target *target, const struct insn_registers *registers,
@@ -252,10 +270,7 @@ static bool understand_code(struct target *target, const struct insn_registers *
 		if (!operand->access || operand->stack_push || operand->stack_pop ||
 		    insn_operand_before(&insn, i, registers, &access->address, &access->length))
 			continue;
-		access->access = operand->access | (insn.atomic ? TL_ATOMIC : 0) |
-				 (insn_operand_is_guess(operand) ? TL_GUESSED : 0);
-		access->traits = insn_traits(&insn, i, access->address, access->length) |
-				 not_taken(&insn, registers->flags);
+		hit_note_operand(&insn, i, registers->flags, access);
 		return true;
 	}
 	return false;

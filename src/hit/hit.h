@@ -44,12 +44,10 @@ void hit_take(struct target *target, const struct area_hit *record, struct hit *
 void hit_free(struct hit *hit); /* NULL: nothing */
 struct insn_registers hit_registers(const struct area_registers *noted);
 unsigned insn_traits(const struct insn *insn, unsigned operand, uint64_t address, uint64_t length);
-/* Is it uncertain which bytes are accessed? Elements that a mask leaves out are not, and a vector's
- * mask was not saved. What an instruction that is yet to run will select cannot be told either. */
-static inline bool insn_operand_is_guess(const struct insn_operand *operand)
-{
-	return operand->masked || operand->conditional || operand->extent_unknown;
-}
+/* Kind and traits of the access by an operand of an instruction that is yet to run, from the flags
+ * before it. Its address and length are in `access`. */
+void hit_note_operand(const struct insn *insn, unsigned number, uint64_t flags,
+		      struct tl_access *access);
 uint64_t value_cut(uint64_t value, uint64_t length); /* its first bytes; all from 8 on */
 
 /* extent.c: cuts a load of the C library to the bytes that its call is to read. False: none of the

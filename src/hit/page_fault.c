@@ -30,9 +30,7 @@ static bool by_instruction(struct space *space, const struct fault_seen *seen, u
 	for (unsigned i = 0; i < insn.operand_count; i++) {
 		if (!is_faulted(&insn, i, seen, direction, access))
 			continue;
-		access->access = insn.operand[i].access | (insn.atomic ? TL_ATOMIC : 0) |
-				 (insn_operand_is_guess(&insn.operand[i]) ? TL_GUESSED : 0);
-		access->traits = insn_traits(&insn, i, access->address, access->length);
+		hit_note_operand(&insn, i, seen->sample.registers.flags, access);
 		return true;
 	}
 	return false;

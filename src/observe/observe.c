@@ -264,21 +264,7 @@ static void take_birth(struct target *target, const struct ring *ring, size_t le
 	thread_names_set(&target->observed->names, (pid_t)record.tid, name);
 }
 
-/* The stack is what was asked for, then how much of that is real. */
-static uint32_t copy_stack(const struct ring *ring, uint64_t at, const struct sample_head *head,
-			   size_t record, struct area_hit *hit)
-{
-	uint64_t real = 0;
-
-	if (!head->stack_size || head->stack_size > AREA_STACK ||
-	    sizeof(*head) + head->stack_size + sizeof(real) > record)
-		return 0;
-	ring_copy(ring, at + sizeof(*head), hit->stack, head->stack_size);
-	ring_copy(ring, at + sizeof(*head) + head->stack_size, &real, sizeof(real));
-	return (uint32_t)(real < head->stack_size ? real : head->stack_size);
-}
-
-static void take_sample(struct target *target, const struct ring *ring, size_t length)
+static void take_sample(struct target *target, const struct ring *ring)
 {
 	static struct area_hit hit; /* one thread; large */
 	struct sample_head head;
@@ -310,7 +296,8 @@ static void take_sample(struct target *target, const struct ring *ring, size_t l
 	if (observed_count(target, &hit))
 		return;
 	hit.stack_address = hit.registers.general[insn_arch.stack_pointer];
-	hit.stack_length = copy_stack(ring, ring->tail, &head, length, &hit);
+	hit.stack_length = (uint32_t)perf_record_stack(ring, &head.header, sizeof(head),
+						       head.stack_size, hit.stack, AREA_STACK);
 	target->observed->events->hit(target, &hit, (pid_t)head.pid);
 }
 
@@ -320,7 +307,7 @@ static void take_record(struct target *target, const struct ring *ring,
 	switch (header->type) {
 	case PERF_RECORD_SAMPLE:
 		if (header->size >= sizeof(struct sample_head))
-			take_sample(target, ring, header->size);
+			take_sample(target, ring);
 		break;
 	case PERF_RECORD_COMM:
 		take_name(target, ring, header->size);

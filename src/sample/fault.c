@@ -50,7 +50,7 @@ static int open_both(struct fault_events *events, pid_t tid, bool kernel)
 	const struct perf_event_attr major = attributes(PERF_COUNT_SW_PAGE_FAULTS_MAJ, kernel);
 	int err;
 
-	*events = (struct fault_events){.kernel = kernel};
+	*events = (struct fault_events){0};
 	err = ring_open(&events->ring, &minor, tid, -1, RING_PAGES, RING_PAGES);
 	if (err)
 		return err;
@@ -72,20 +72,6 @@ int fault_open(struct fault_events *events, pid_t tid)
 	return err == -EACCES || err == -EPERM ? open_both(events, tid, false) : err;
 }
 
-static void take_stack(const struct ring *ring, const struct record *record,
-		       struct fault_seen *seen)
-{
-	uint64_t at = ring->tail + sizeof(*record), real = 0;
-
-	seen->stack_length = 0;
-	if (record->stack_size != FAULT_STACK ||
-	    record->header.size < sizeof(*record) + FAULT_STACK + sizeof(real))
-		return;
-	ring_copy(ring, at, seen->stack, FAULT_STACK);
-	ring_copy(ring, at + FAULT_STACK, &real, sizeof(real));
-	seen->stack_length = real < FAULT_STACK ? real : FAULT_STACK;
-}
-
 /* False: a record of another kind, or of another fault. */
 static bool take(const struct ring *ring, const struct perf_event_header *header, uint64_t page,
 		 struct fault_seen *seen)
@@ -101,7 +87,8 @@ static bool take(const struct ring *ring, const struct perf_event_header *header
 	perf_record_registers(record.registers, &seen->sample.registers);
 	seen->kernel = (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
 	seen->address = record.address;
-	take_stack(ring, &record, seen);
+	seen->stack_length = perf_record_stack(ring, header, sizeof(record), record.stack_size,
+					       seen->stack, FAULT_STACK);
 	return true;
 }
 

@@ -20,7 +20,6 @@
 struct fault_events {
 	struct ring ring; /* of the first; the second writes to it, too */
 	int second;
-	bool kernel; /* faults of system calls, too */
 };
 
 struct fault_seen {

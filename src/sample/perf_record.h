@@ -24,6 +24,14 @@ bool perf_record_next(const struct ring *ring, struct perf_event_header *header)
 bool perf_record_copy(const struct ring *ring, const struct perf_event_header *header, void *to,
 		      size_t length);
 
+/*
+ * The stack of a sample, PERF_SAMPLE_STACK_USER, whose `size` bytes (`most` at most) begin at
+ * `offset` of the record: what was asked for, then how much of that is real. Returns how much is;
+ * 0: none, or the record is shorter.
+ */
+size_t perf_record_stack(const struct ring *ring, const struct perf_event_header *header,
+			 size_t offset, uint64_t size, void *to, size_t most);
+
 /* Read; see ring_release(). */
 void perf_record_skip(struct ring *ring, const struct perf_event_header *header);
 
