@@ -67,6 +67,8 @@ static void test_circle(void **state)
 	records.of_first[1].vna_next = 0;
 	records.first.vn_cnt = UINT16_MAX;
 	assert_int_equal(needed(&records, sizeof(records), 5), 0);
+	/* What comes behind the circle is not come to. */
+	assert_int_equal(needed(&records, sizeof(records), 4), 0);
 	/* Every record has no version, and the next one begins a byte later. */
 	for (size_t i = 0; i + sizeof(uint32_t) <= sizeof(many); i++)
 		many[i] = 1;

@@ -65,7 +65,7 @@ static int end(void **state)
  */
 
 /* The instructions stand at labels of their own, so that their addresses are known. */
-extern const uint8_t store_four[], add_eight[], copy_bytes[];
+extern const uint8_t store_four[], add_eight[], copy_bytes[], compare_bytes[];
 
 __asm__(".text\n"
 	"do_store:\n"
@@ -83,11 +83,17 @@ __asm__(".text\n"
 	"	mov $16, %ecx\n"
 	"copy_bytes:\n"
 	"	rep movsb\n"
+	"	ret\n"
+	"do_compare:\n"
+	"	lea -64(%rsp), %rsi\n"
+	"compare_bytes:\n"
+	"	cmpsb\n"
 	"	ret\n");
 
 void do_store(void *at);
 void do_add(void *at);
 void do_copy(void *at);
+void do_compare(void *at);
 
 static void do_read(void *at)
 {
@@ -216,6 +222,21 @@ static void test_a_string_instruction_in_the_middle(void **state)
 	assert_int_equal(told.access, TL_READ);
 }
 
+/* It reads elsewhere first. */
+static void test_the_second_of_two_reads(void **state)
+{
+	uint8_t *at = empty_page(5) + 7;
+	struct fault_seen seen;
+	struct tl_access told;
+
+	(void)state;
+	need(faults >= 0 && look(do_compare, at, -1, &seen, &told));
+	assert_ptr_equal(told.pc, compare_bytes);
+	assert_ptr_equal(told.address, at);
+	assert_int_equal(told.length, 1);
+	assert_int_equal(told.access, TL_READ);
+}
+
 static void test_a_system_call(void **state)
 {
 	uint8_t *at = empty_page(3) + 100;
@@ -249,6 +270,7 @@ int main(void)
 		cmocka_unit_test(test_a_store),
 		cmocka_unit_test(test_an_update_across_the_edge),
 		cmocka_unit_test(test_a_string_instruction_in_the_middle),
+		cmocka_unit_test(test_the_second_of_two_reads),
 		cmocka_unit_test(test_a_system_call),
 		cmocka_unit_test(test_a_system_call_that_is_not_asked_about_it),
 	};
